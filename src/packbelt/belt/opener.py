@@ -1,0 +1,140 @@
+"""The opener and `find_tools`: the two tools through which tools that are not sent are reached.
+
+Index, listing and gate read one mask, the belt's packed tools, so that nothing is listed that would be
+refused and nothing callable is left out.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from packbelt.catalog.forms import compact, native_tool
+from packbelt.catalog.registry import MCP, bits
+from packbelt.model import NATIVE, Permission, Tool
+from packbelt.model.text import LIMIT, harmless, one_line
+
+if TYPE_CHECKING:
+    from packbelt.belt.belt import Belt
+
+FIND_TOOLS = "find_tools"
+"""The name of the search tool."""
+
+LISTING_LIMIT = 60_000
+"""Bytes of schemas in one listing; past it tools are listed without theirs, never left out."""
+
+_FINDER_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "query": {"type": "string", "description": "What the tool should do, or its name."},
+        "limit": {"type": "integer", "minimum": 1, "maximum": 20, "description": "Most results; default 5."},
+    },
+    "required": ["query"],
+}
+
+
+def packs_of(belt: "Belt", mask: int) -> dict[str, int]:
+    """The packs that hold tools of a mask, workspace's packs first, each with its part of the mask."""
+    parts = {pack: part for pack, whole in belt.registry.index.packs.items() if (part := whole & mask)}
+    if mask & belt.registry.server_tools:
+        parts |= {MCP + s: part for s, whole in belt.registry.masks.items() if (part := whole & mask)}
+    return parts
+
+
+def opener_tool(belt: "Belt") -> Tool:
+    """The opener as its reader sees it: the description holds the index of the workspace's packs.
+
+    Live servers' packs are left to the sections and listings, so that the schema's bytes stay when a server
+    comes or goes; for the same reason there is no enum.
+    """
+    name = belt.registry.workspace.config.opener
+    lines = index_lines(belt, servers=False)
+    listed = "\n".join(f"- {line}" for line in lines)
+    text = (
+        "Tools that are put away in packs. Call it with a pack alone to read what the pack holds and how each "
+        "tool is called; call it with a pack, a tool and its arguments to run that tool."
+    )
+    description = f"{text}\nPacks:\n{listed}" if lines else f'{text} Call it with pack "" to see the packs.'
+    schema = {
+        "type": "object",
+        "properties": {
+            "pack": {"type": "string", "description": "The pack's id."},
+            "tool": {"type": "string", "description": "A tool of the pack; leave it out to list the pack."},
+            "arguments": {"type": "object", "description": "The tool's arguments."},
+        },
+        "required": ["pack"],
+    }
+    return native_tool(NATIVE, name, description, schema, permission=Permission.NONE)
+
+
+def finder_tool() -> Tool:
+    """The search over the tools that are not sent."""
+    text = (
+        "Finds tools that are not listed here by what they do. Returns names, descriptions and schemas; "
+        "a tool found so is called by its name."
+    )
+    return native_tool(NATIVE, FIND_TOOLS, text, _FINDER_SCHEMA, permission=Permission.NONE)
+
+
+def index_lines(belt: "Belt", *, servers: bool = True) -> list[str]:
+    """A line for each pack of which the reader can call a packed tool.
+
+    It is the pack's summary or, where only hand-offs of it are packed for him, those hand-offs by name.
+    """
+    registry = belt.registry
+    lines = []
+    for pack_id, part in packs_of(belt, belt.packed).items():
+        if pack_id.startswith(MCP):
+            if servers:
+                lines.append(f"{harmless(pack_id)}: {server_summary(belt, pack_id.removeprefix(MCP), part)}")
+        elif part & ~registry.handoffs:
+            lines.append(f"{pack_id}: {one_line(registry.workspace.packs[pack_id].summary)}")
+        else:
+            names = ", ".join(registry.tools[i].name for i in _in_pack_order(belt, pack_id, part))
+            lines.append(f"{pack_id}: hands off by {names}")
+    return lines
+
+
+def server_summary(belt: "Belt", server: str, mask: int) -> str:
+    """One line on a connected server: its own words, or what it offers."""
+    count = mask.bit_count()
+    tools = f"{count} tool{'' if count == 1 else 's'} of MCP server {harmless(server, 80)}"
+    words = harmless(belt.registry.state(server).instructions or "", LIMIT)
+    return f'{tools}, which says of itself: "{words}"' if words else tools
+
+
+def index_text(belt: "Belt") -> str:
+    """The index as the answer to a call that names no pack, or one that does not exist."""
+    lines = index_lines(belt)
+    return "Packs you can open:\n" + "\n".join(f"- {line}" for line in lines)
+
+
+def _in_pack_order(belt: "Belt", pack_id: str, mask: int) -> list[int]:
+    """The bits of a mask in the order of the pack's file; a server's by name."""
+    if pack_id.startswith(MCP):
+        return list(bits(mask))
+    index = belt.registry.index
+    order = (index.find(name) for name in belt.registry.workspace.packs[pack_id].members)
+    return [i for i in order if i is not None and mask >> i & 1]
+
+
+def listing(belt: "Belt", pack_id: str) -> str:
+    """What a pack holds for this agent: summary, guide, then each packed tool that it may call."""
+    registry = belt.registry
+    part = (registry.pack_mask(pack_id) or 0) & belt.packed
+    opener = registry.workspace.config.opener
+    if pack_id.startswith(MCP):
+        head = f"{harmless(pack_id)}: {server_summary(belt, pack_id.removeprefix(MCP), part)}"
+        guide = ""
+    else:
+        pack = registry.workspace.packs[pack_id]
+        head, guide = f"{pack_id}: {one_line(pack.summary)}", pack.guide.strip()
+    call = f'Call: {opener}(pack="{pack_id}", tool="<name>", arguments={{...}}), or the tool by its name.'
+    blocks = [head, *([guide] if guide else []), call]
+    room = LISTING_LIMIT
+    for i in _in_pack_order(belt, pack_id, part):
+        tool = registry.tools[i]
+        schema = compact(tool.input_schema)
+        room -= len(schema)
+        said = one_line(tool.description)
+        shown = schema if room >= 0 else "(schema left out for length: call it without arguments to read it)"
+        blocks.append(f"{tool.wire_name}: {said}\n{shown}" if said else f"{tool.wire_name}\n{shown}")
+    return "\n\n".join(blocks)

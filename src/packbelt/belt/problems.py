@@ -1,0 +1,121 @@
+"""What keeps an agent from starting, and what a person should know about a belt that stands."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from packbelt.belt.scope import Subject
+from packbelt.belt.selectors import Match, Purpose, match
+from packbelt.catalog.registry import bits
+from packbelt.model import Code, Diagnostic, Level, ServerStatus
+
+if TYPE_CHECKING:
+    from packbelt.belt.belt import Belt
+
+
+def start_problems(subject: Subject) -> tuple[Diagnostic, ...]:
+    """Entries of the agent's file that mean nothing or two things, and required servers that failed."""
+    found = [one.problem for one in _matches(subject) if one.problem]
+    return (*found, *_required(subject))
+
+
+def _matches(subject: Subject) -> Iterator[Match]:
+    registry, agent = subject.registry, subject.agent
+    for selector in agent.tools or ():
+        yield match(registry, selector, Purpose.GRANT, agent)
+    for selector in agent.disallowed_tools:
+        yield match(registry, selector, Purpose.DENY, agent)
+
+
+def _required(subject: Subject) -> Iterator[Diagnostic]:
+    registry = subject.registry
+    for name in subject.servers:
+        spec = registry.workspace.inline.get(name)
+        state = registry.state(name)
+        if (
+            spec
+            and spec.owner == subject.agent.name
+            and spec.required
+            and state.status is ServerStatus.FAILED
+        ):
+            yield Diagnostic(
+                Level.ERROR,
+                Code.AGENT_REFUSED,
+                f"server {spec.short_name!r} is required and failed{': ' + state.error if state.error else ''}",
+                spec.where,
+                "mend the server, or remove `required`",
+                spec.short_name,
+            )
+
+
+def remarks(belt: "Belt") -> tuple[Diagnostic, ...]:
+    """Notes on entries, failed servers of the scope, bad tools, altered names and clashes."""
+    return tuple(dict.fromkeys(_remarks(belt)))
+
+
+def _remarks(belt: "Belt") -> Iterator[Diagnostic]:
+    subject, registry = belt.subject, belt.registry
+    yield from (one.note for one in _matches(subject) if one.note)
+    for selector in (*registry.workspace.config.deny, *registry.snapshot.deny):
+        found = match(registry, selector, Purpose.DENY)
+        if found.note:
+            yield found.note
+    for name in subject.agent.mcp_servers:
+        if name not in registry.masks:
+            yield Diagnostic(
+                Level.WARNING,
+                Code.SERVER_UNKNOWN,
+                f"agent {belt.agent!r} refers to server {name!r}, which is not configured; it is skipped",
+                subject.agent.where("mcp_servers"),
+                "configure it in .mcp.json, or remove the reference",
+                name,
+            )
+    for name in subject.servers:
+        state = registry.state(name)
+        yield from state.diagnostics
+        if state.status is ServerStatus.FAILED:
+            spec = registry.workspace.servers.get(name) or registry.workspace.inline.get(name)
+            yield Diagnostic(
+                Level.WARNING,
+                Code.SERVER_FAILED,
+                f"server {name!r} failed{': ' + state.error if state.error else ''}; its tools are left out",
+                spec.where if spec else None,
+                "`packbelt connect` shows more",
+                name,
+            )
+    yield from _wire_names(belt)
+
+
+def _wire_names(belt: "Belt") -> Iterator[Diagnostic]:
+    registry = belt.registry
+    clashes = registry.clashes & subject_mask(belt)
+    for i in bits(clashes):
+        tool = registry.tools[i]
+        yield Diagnostic(
+            Level.ERROR,
+            Code.WIRE_CLASH,
+            f"{tool.id} shares the wire name {tool.wire_name!r} with another tool; neither is available",
+            None,
+            "rename one of the servers",
+            tool.wire_name,
+        )
+    for name in belt.subject.servers:
+        if name in registry.workspace.inline:
+            continue  # their names always carry the hash
+        state = registry.state(name)
+        if state.altered:
+            first = state.tools[state.altered[0]]
+            count = len(state.altered)
+            yield Diagnostic(
+                Level.NOTE,
+                Code.WIRE_ALTERED,
+                f"{count} name{'' if count == 1 else 's'} of server {name!r} had to be altered for the wire, "
+                f"such as {first.name!r} to {first.wire_name!r}",
+                None,
+                "nothing needs to be done",
+                name,
+            )
+
+
+def subject_mask(belt: "Belt") -> int:
+    """Mask of the server tools in the belt's scope."""
+    return belt.subject.server_tools

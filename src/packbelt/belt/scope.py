@@ -1,0 +1,250 @@
+"""Who asks: an agent, the agents that spawned it, and what the spawns cut."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from packbelt.belt.selectors import Purpose, match, match_all, suggestion
+from packbelt.catalog.registry import Registry
+from packbelt.catalog.workspace import Agent
+from packbelt.model import (
+    AgentBrokenError,
+    Permission,
+    Reason,
+    Rule,
+    Selector,
+    SelectorError,
+    UnknownAgentError,
+    Where,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """An agent on its path. Everything a spawn says binds the whole subtree.
+
+    Attributes:
+        agent: who asks.
+        parent: the scope that spawned it, or None for a root.
+        mcp_servers: servers the spawn left it, or None for all it would have.
+        tools: selectors the spawn left it, or None.
+        deny: selectors the spawn denied.
+        approve: selectors whose calls the spawn wants approved.
+        ceiling: highest permission the spawn left it, or None.
+    """
+
+    agent: str
+    parent: "Scope | None" = None
+    mcp_servers: tuple[str, ...] | None = None
+    tools: tuple[str, ...] | None = None
+    deny: tuple[str, ...] = ()
+    approve: tuple[str, ...] = ()
+    ceiling: Permission | None = None
+
+    def spawn(
+        self,
+        agent: str,
+        *,
+        mcp_servers: Sequence[str] | None = None,
+        tools: Sequence[str] | None = None,
+        deny: Sequence[str] = (),
+        approve: Sequence[str] = (),
+        ceiling: Permission | None = None,
+    ) -> "Scope":
+        """The scope of an agent spawned from this one."""
+        return Scope(
+            agent,
+            self,
+            None if mcp_servers is None else tuple(mcp_servers),
+            None if tools is None else tuple(tools),
+            tuple(deny),
+            tuple(approve),
+            ceiling,
+        )
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The agents from the root down to this one."""
+        return (*(self.parent.path if self.parent else ()), self.agent)
+
+
+def known_agent(registry: Registry, name: str) -> Agent:
+    """An agent that loaded.
+
+    Raises:
+        AgentBrokenError: its file did not load.
+        UnknownAgentError: there is none.
+    """
+    workspace = registry.workspace
+    if name in workspace.agents:
+        return workspace.agents[name]
+    broken = workspace.broken.get(name)
+    if broken:
+        raise AgentBrokenError(
+            f"agent {name!r} did not load: {broken.error.problem}",
+            where=broken.error.where or Where(broken.file),
+            mend=broken.error.mend,
+            name=name,
+        ) from broken.error
+    names = sorted({*workspace.agents, *workspace.broken})
+    mend = suggestion(name, names) or f"there are: {', '.join(names)}"
+    raise UnknownAgentError(f"no agent is called {name!r}", mend=mend, name=name)
+
+
+class Subject:
+    """A scope resolved against a registry: what binds it, as masks.
+
+    Attributes:
+        agent: the agent's file.
+        servers: names of the servers it has, in the registry's order.
+        ceiling: the lowest along its path, with the reason that says whose it is.
+        denies: masks of the spawns' denies along the path, each with its reason.
+        allows: masks of what the spawns' `tools` left along the path, each with its reason.
+        approve: mask of the calls that spawns along the path want approved.
+        kept: servers that every `mcp_servers` cut along the path leaves, or None without a cut.
+        key: equal keys, equal belts.
+    """
+
+    def __init__(self, registry: Registry, scope: Scope, parent: "Subject | None") -> None:
+        self.registry = registry
+        self.scope = scope
+        self.agent: Agent = known_agent(registry, scope.agent)
+        agent, workspace = self.agent, registry.workspace
+        if parent is None:
+            self.ceiling, self.ceiling_reason = _base_ceiling(registry)
+            self.denies: tuple[tuple[int, Reason], ...] = ()
+            self.allows: tuple[tuple[int, Reason], ...] = ()
+            self.approve = 0
+            self.kept: frozenset[str] | None = None
+            inherited = [name for name in registry.servers if name not in workspace.inline]
+        else:
+            self.ceiling, self.ceiling_reason = parent.ceiling, parent.ceiling_reason
+            self.denies, self.allows, self.approve = parent.denies, parent.allows, parent.approve
+            self.kept = parent.kept
+            inherited = list(parent.servers)
+        self._lower(agent.ceiling, f"agent {agent.name!r}", agent.where("ceiling"))
+        self._lower(scope.ceiling, f"the spawn of {agent.name!r}", None)
+        self._cut(scope, inherited)
+        self.servers: tuple[str, ...] = self._servers(inherited)
+        self.key = (
+            agent.name,
+            self.ceiling,
+            tuple(mask for mask, _ in self.denies),
+            tuple(mask for mask, _ in self.allows),
+            self.approve,
+            self.servers,
+            self.kept,
+        )
+
+    def _lower(self, ceiling: Permission | None, whose: str, where: Where | None) -> None:
+        if ceiling is not None and ceiling < self.ceiling:
+            self.ceiling = ceiling
+            self.ceiling_reason = Reason(Rule.CEILING, f"the ceiling of {whose} is {ceiling}", where)
+
+    def _cut(self, scope: Scope, inherited: Sequence[str]) -> None:
+        """Take in what this spawn cuts."""
+        registry, name = self.registry, scope.agent
+        for text in scope.deny:
+            reason = Reason(Rule.SPAWN_DENY, f"the spawn of {name!r} denies {text!r}")
+            self.denies += ((_spawn_mask(registry, text, Purpose.DENY, None), reason),)
+        if scope.tools is not None:
+            mask = registry.handoffs
+            for text in scope.tools:
+                mask |= _spawn_mask(registry, text, Purpose.GRANT, self.agent)
+            reason = Reason(Rule.SPAWN_TOOLS, f"the spawn of {name!r} leaves it {list(scope.tools)}")
+            self.allows += ((mask, reason),)
+        for text in scope.approve:
+            self.approve |= _spawn_mask(registry, text, Purpose.APPROVE, None)
+        if scope.mcp_servers is None:
+            return
+        inline = registry.workspace.inline
+        known = {*registry.servers, *(spec.short_name for spec in inline.values())}
+        for server in scope.mcp_servers:
+            if server not in known:
+                mend = suggestion(server, sorted(known)) or f"there are: {', '.join(sorted(known)) or 'none'}"
+                raise SelectorError(f"no server is called {server!r}", mend=mend, name=server)
+        kept = {
+            server
+            for server in {*registry.servers, *inherited}
+            if server in scope.mcp_servers
+            or (server in inline and inline[server].short_name in scope.mcp_servers)
+        }
+        self.kept = frozenset(kept if self.kept is None else kept & self.kept)
+
+    def _servers(self, inherited: Sequence[str]) -> tuple[str, ...]:
+        agent, registry = self.agent, self.registry
+        keep = agent.inherit_mcp_servers
+        names = set(inherited) if keep is True else set(inherited) & set(keep or ())
+        names |= {name for name in agent.mcp_servers if name in registry.masks}
+        names |= set(agent.inline)
+        if self.kept is not None:
+            names &= self.kept
+        return tuple(name for name in registry.servers if name in names)
+
+    @cached_property
+    def server_tools(self) -> int:
+        """Mask of the tools of the servers that it has."""
+        registry = self.registry
+        if len(self.servers) == len(registry.servers):
+            return registry.server_tools
+        missing = registry.server_tools
+        mask = 0
+        for name in self.servers:
+            mask |= registry.masks[name]
+        return mask & missing
+
+    @cached_property
+    def granted(self) -> int | None:
+        """Mask of what its `tools` list grants, or None where the list is absent."""
+        tools = self.agent.tools
+        return None if tools is None else match_all(self.registry, tools, Purpose.GRANT, self.agent)
+
+    @cached_property
+    def exact(self) -> int:
+        """Mask of the tools that its `tools` list names exactly: these it carries directly."""
+        mask = 0
+        for selector in self.agent.tools or ():
+            found = match(self.registry, selector, Purpose.GRANT, self.agent)
+            if found.exact:
+                mask |= found.mask
+        return mask
+
+    @cached_property
+    def delegated(self) -> int:
+        """Mask of the hand-offs that its `delegates` grant."""
+        agent, root = self.agent, self.registry.workspace.orchestrator
+        links = self.registry.index.to_agent
+        if agent.delegates == "*":
+            return sum(1 << i for name, i in links.items() if agent.delegates_to(name, root))
+        return sum(1 << links[name] for name in set(agent.delegates) if name in links)
+
+
+def _base_ceiling(registry: Registry) -> tuple[Permission, Reason]:
+    config, snapshot = registry.workspace.config, registry.snapshot
+    ceiling, where = config.ceiling, config.where("ceiling")
+    if snapshot.ceiling is not None and snapshot.ceiling < ceiling:
+        file = Where(snapshot.file) if snapshot.file else None
+        return snapshot.ceiling, Reason(Rule.CEILING, f"the snapshot's ceiling is {snapshot.ceiling}", file)
+    return ceiling, Reason(Rule.CEILING, f"the workspace's ceiling is {ceiling}", where)
+
+
+def _spawn_mask(registry: Registry, text: str, purpose: Purpose, agent: Agent | None) -> int:
+    found = match(registry, Selector(text), purpose, agent)
+    if found.problem:
+        raise SelectorError(found.problem.message, mend=found.problem.mend, name=text)
+    return found.mask
+
+
+def subject_of(registry: Registry, scope: Scope) -> Subject:
+    """The scope resolved; the same scope gives the same subject.
+
+    Raises:
+        AgentBrokenError, UnknownAgentError: an agent on the path cannot be used.
+        SelectorError: a spawn names what does not exist.
+    """
+    found = registry.memo.get(scope)
+    if found is None:
+        parent = subject_of(registry, scope.parent) if scope.parent else None
+        found = registry.memo[scope] = Subject(registry, scope, parent)
+    resolved: Subject = found
+    return resolved

@@ -1,0 +1,104 @@
+"""Search over tools by what they do: BM25 over names and descriptions, pure Python postings.
+
+Why not a library: the fast ones need numpy or a compiled index that outlives the catalogue, and the
+pure ones are no shorter than these lines.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from packbelt.belt.names import loose, words
+from packbelt.catalog.forms import compact
+from packbelt.catalog.registry import Registry, bits
+from packbelt.model import Tool
+from packbelt.model.text import one_line
+
+if TYPE_CHECKING:
+    from packbelt.belt.belt import Belt
+
+_K1 = 1.2
+_B = 0.75
+_NAME_WEIGHT = 3
+_DESCRIPTION = 600
+"""Letters of a description that are indexed: what a tool does is said first."""
+
+
+class Postings:
+    """An inverted index over tools.
+
+    Args:
+        tools: in bit order.
+    """
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        self._postings: dict[str, list[tuple[int, float]]] = {}
+        self._names: dict[str, int] = {}
+        lengths: list[int] = []
+        counted: list[Counter[str]] = []
+        for i, tool in enumerate(tools):
+            self._names.setdefault(loose(tool.name), 0)
+            self._names[loose(tool.name)] |= 1 << i
+            terms = Counter(words(tool.description[:_DESCRIPTION]))
+            for word in words(tool.id.source.partition(":")[2] + " " + tool.name):
+                terms[word] += _NAME_WEIGHT
+            counted.append(terms)
+            lengths.append(terms.total())
+        mean = (sum(lengths) / len(lengths)) if lengths else 1.0
+        for i, terms in enumerate(counted):
+            norm = _K1 * (1 - _B + _B * lengths[i] / mean)
+            for word, frequency in terms.items():
+                weight = frequency * (_K1 + 1) / (frequency + norm)
+                self._postings.setdefault(word, []).append((i, weight))
+        self._size = len(lengths)
+
+    def search(self, query: str, among: int, limit: int) -> list[int]:
+        """Bits of the best tools among those of a mask; an exact name always comes first."""
+        exact = list(bits(self._names.get(loose(query.strip()), 0) & among))
+        scores: dict[int, float] = {}
+        for word in words(query[:500]):
+            postings = self._postings.get(word, ())
+            weight = math.log(1 + (self._size - len(postings) + 0.5) / (len(postings) + 0.5))
+            for i, score in postings:
+                scores[i] = scores.get(i, 0.0) + weight * score
+        ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+        found = [i for i, _ in ranked if among >> i & 1 and i not in exact]
+        return (exact + found)[:limit]
+
+
+class Finder:
+    """The search of one registry, built when first asked."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+
+    @cached_property
+    def postings(self) -> Postings:
+        """The index."""
+        return Postings(self._registry.tools)
+
+
+def finder_of(registry: Registry) -> Finder:
+    """The search of a registry."""
+    finder = registry.memo.get("finder")
+    if finder is None:
+        finder = registry.memo["finder"] = Finder(registry)
+    found: Finder = finder
+    return found
+
+
+def find_tools(belt: "Belt", query: str, limit: int = 5) -> list[Tool]:
+    """The callable tools that are not sent and fit a query, best first."""
+    among = belt.deferred | belt.packed
+    found = finder_of(belt.registry).postings.search(query, among, limit)
+    return [belt.registry.tools[i] for i in found]
+
+
+def found_text(tools: Sequence[Tool]) -> str:
+    """The answer of `find_tools`."""
+    if not tools:
+        return "No tool fits. Try other words for what it should do."
+    blocks = [f"{t.wire_name}: {one_line(t.description)}\n{compact(t.input_schema)}" for t in tools]
+    return "\n\n".join(["Call any of these by its name.", *blocks])

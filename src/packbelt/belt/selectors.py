@@ -1,0 +1,220 @@
+"""Selectors against a registry: which bits an entry means, or what is wrong with it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from packbelt.belt.names import near
+from packbelt.catalog.registry import MCP, Registry
+from packbelt.catalog.workspace import Agent
+from packbelt.model import Code, Diagnostic, Level, Selector, ServerStatus
+from packbelt.model.selector import Kind, glob, is_glob
+
+
+class Purpose(StrEnum):
+    """What a list does with its matches. Denies and approvals bind wide, grants bind narrow."""
+
+    GRANT = "grant"
+    DENY = "deny"
+    APPROVE = "approve"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What an entry means.
+
+    Attributes:
+        mask: the tools it matches.
+        exact: whether it names one tool.
+        problem: why its agent cannot start with it, or None.
+        note: what a person should know about it, or None.
+    """
+
+    mask: int = 0
+    exact: bool = False
+    problem: Diagnostic | None = None
+    note: Diagnostic | None = None
+
+
+def match(registry: Registry, selector: Selector, purpose: Purpose, agent: Agent | None = None) -> Match:
+    """What an entry means to an agent; without one, to the workspace, the snapshot or a spawn."""
+    key = (selector, purpose, agent.name if agent else None)
+    found = registry.memo.get(key)
+    if found is None:
+        found = registry.memo[key] = _match(registry, selector, purpose, agent)
+    return found
+
+
+def _match(registry: Registry, selector: Selector, purpose: Purpose, agent: Agent | None) -> Match:
+    grant = purpose is Purpose.GRANT
+    natives = registry.index.all if not grant else registry.index.all & ~registry.handoffs
+    match selector.kind:
+        case Kind.ALL:
+            return Match(natives | registry.server_tools)
+        case Kind.ALL_SERVERS:
+            return Match(registry.server_tools)
+        case Kind.PACK:
+            return _pack(registry, selector, grant=grant)
+        case Kind.NAME:
+            return _name(registry, selector, grant=grant)
+    return _server(registry, selector, agent, grant=grant)
+
+
+def match_all(
+    registry: Registry, selectors: Iterable[Selector], purpose: Purpose, agent: Agent | None = None
+) -> int:
+    """The union of what entries match."""
+    mask = 0
+    for selector in selectors:
+        mask |= match(registry, selector, purpose, agent).mask
+    return mask
+
+
+def _pack(registry: Registry, selector: Selector, *, grant: bool) -> Match:
+    mask = registry.pack_mask(selector.pack)
+    if mask is None:
+        return _wrong(selector, f"no pack is called {selector.pack!r}", registry.workspace.packs)
+    return Match(mask & ~registry.handoffs if grant else mask)
+
+
+def _name(registry: Registry, selector: Selector, *, grant: bool) -> Match:
+    name = selector.text
+    i = registry.index.find(name)
+    if i is not None:
+        return Match(1 << i, exact=True)
+    if any(name in pack.members for pack in registry.workspace.packs.values()):
+        return Match()  # a member that only the host's own process registers
+    if name in registry.masks:
+        return _wrong(selector, f"{name!r} is a server", mend=f'write "{name}/*" for all its tools')
+    if is_glob(name):
+        if grant:
+            return _wrong(selector, "globs are for deny and approve lists", mend="name the tools, or pack:id")
+        found = glob(name)
+        mask = sum(1 << i for i, tool in enumerate(registry.index.tools) if found.match(tool.name))
+        if mask:
+            return Match(mask)
+    known = {*registry.index.native, *registry.index.handoff}
+    return _wrong(selector, f"no native tool or hand-off is called {name!r}", known)
+
+
+def _server(registry: Registry, selector: Selector, agent: Agent | None, *, grant: bool) -> Match:
+    tail = selector.any_server
+    if tail is not None and "*" not in registry.masks:
+        if grant:
+            return _wrong(selector, "a grant names its server", mend=f'write "<server>/{tail}"')
+        found = glob(tail)
+        tools = registry.tools
+        size = registry.index.size
+        return Match(sum(1 << i for i in range(size, len(tools)) if found.match(tools[i].name)))
+    own = {registry.workspace.inline[name].short_name: name for name in (agent.inline if agent else ())}
+    if not grant:  # a deny or approval of a name binds every inline server of that name
+        names = {*registry.masks, *(spec.short_name for spec in registry.workspace.inline.values())}
+    else:
+        names = {*registry.masks, *own}
+    readings = selector.readings(names)
+    if not readings:
+        server = selector.text.rpartition("/")[0]
+        return _wrong(selector, f"no server is called {server!r}", names)
+    targets: list[tuple[str, str]] = []
+    for server, part in readings:
+        if server in registry.masks:
+            targets.append((server, part))
+        if grant and server in own:
+            targets.append((own[server], part))
+        if not grant:
+            inline = registry.workspace.inline.values()
+            targets += [(spec.name, part) for spec in inline if spec.short_name == server]
+    if not grant:
+        return _bind(registry, selector, targets)
+    if len(targets) > 1:
+        both = " and ".join(f"tool {part!r} of server {server!r}" for server, part in targets)
+        return _wrong(selector, f"{selector.text!r} means {both}", mend="rename one of the servers")
+    return _grant(registry, selector, *targets[0])
+
+
+def _grant(registry: Registry, selector: Selector, server: str, part: str) -> Match:
+    state = registry.state(server)
+    if part == "*":
+        note = None
+        if state.status is ServerStatus.CONNECTED and not state.tools:
+            note = Diagnostic(
+                Level.WARNING,
+                Code.SERVER_EMPTY,
+                f"{selector.text!r} grants nothing: server {server!r} lists no tools",
+                selector.where,
+                "look at the server",
+                server,
+            )
+        return Match(registry.masks[server], note=note)
+    i = registry.find(server, part)
+    if state.status is ServerStatus.FAILED:
+        return _wrong(
+            selector,
+            f"server {server!r} failed{': ' + state.error if state.error else ''}, and an entry names its "
+            f"tool {part!r}",
+            mend=f'mend the server, or write "{server}/*" to start without it',
+        )
+    if i is not None:
+        return Match(1 << i, exact=True)
+    if is_glob(part):
+        return _wrong(
+            selector, "globs are for deny and approve lists", mend=f'name the tools, or "{server}/*"'
+        )
+    if state.status is ServerStatus.CONNECTED:
+        return _wrong(selector, f"server {server!r} has no tool {part!r}", state.by_name)
+    return Match(exact=True)
+
+
+def _bind(registry: Registry, selector: Selector, targets: list[tuple[str, str]]) -> Match:
+    mask = 0
+    for server, part in targets:
+        i = registry.find(server, part)
+        if i is not None:
+            mask |= 1 << i
+        elif part == "*":
+            mask |= registry.masks[server]
+        elif is_glob(part):
+            found, start = glob(part), registry.starts[server]
+            names = registry.state(server).by_name
+            mask |= sum(1 << (start + p) for name, p in names.items() if found.match(name))
+    wild = all(part == "*" for _, part in targets)
+    live = [server for server, _ in targets if registry.state(server).status is ServerStatus.CONNECTED]
+    note = None
+    if not mask and not wild and len(live) == len(targets):
+        real = [name for server in live for name in registry.state(server).by_name]
+        note = Diagnostic(
+            Level.ERROR,
+            Code.DENY_UNMATCHED,
+            f"{selector.text!r} matches no tool of server {targets[0][0]!r}",
+            selector.where,
+            suggestion(targets[0][1], real) or "correct or remove the entry",
+            selector.text,
+        )
+    return Match(mask, note=note)
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """`did you mean ...?` with up to three near names; empty if none is near."""
+    close = near(name, list(known), limit=3)
+    return f"did you mean {', '.join(close)}?" if close else ""
+
+
+def _wrong(selector: Selector, problem: str, known: Iterable[str] = (), mend: str = "") -> Match:
+    """An entry that means nothing: a refusal in packbelt's own files, a diagnostic in imported ones."""
+    names = sorted(known)
+    shown = suggestion(selector.text.rpartition("/")[2].removeprefix("pack:"), names)
+    if not mend and names and not shown:
+        listed = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")  # noqa: PLR2004 - a line's worth
+        shown = f"there are: {listed}"
+    text = f"entry {selector.text!r}: {problem}"
+    remedy = mend or shown or "correct or remove the entry"
+    if selector.lenient and selector.kind in (Kind.NAME, Kind.SERVER):
+        note = Diagnostic(Level.WARNING, Code.AGENT_TOOL_UNKNOWN, text, selector.where, remedy, selector.text)
+        return Match(note=note)
+    problem_found = Diagnostic(Level.ERROR, Code.AGENT_REFUSED, text, selector.where, remedy, selector.text)
+    return Match(problem=problem_found)
+
+
+def server_pack(server: str) -> str:
+    """The id of a server's pack."""
+    return MCP + server

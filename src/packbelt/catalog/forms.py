@@ -1,0 +1,246 @@
+"""Raw definitions into `Tool`s: one place that normalises schemas and writes the neutral request line."""
+
+import json
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from typing import Any
+
+from packbelt.model import (
+    HANDOFF,
+    Code,
+    Diagnostic,
+    Level,
+    Permission,
+    Tool,
+    ToolId,
+    Where,
+    server_source,
+)
+from packbelt.model.wire import server_wire_name
+
+MAX_SCHEMA = 1 << 20
+"""Bytes of one tool's definition; a larger one removes itself."""
+MAX_TOOLS = 1024
+"""Tools of one server; the rest is left out with a diagnostic."""
+
+HANDOFF_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "request": {"type": "string", "description": "What is wanted, in full: the other agent sees only this."},
+        "context": {"type": "string", "description": "Facts it needs besides."},
+        "mcp_servers": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "Leave it only these MCP servers; [] leaves none.",
+        },
+    },
+    "required": ["request"],
+    "additionalProperties": False,
+}
+
+
+def compact(data: object) -> str:
+    """JSON without blanks, non-ASCII as it is, keys in the order given."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+def canonical(data: object) -> str:
+    """JSON without blanks and with sorted keys: equal content, equal text."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
+def tool_line(wire_name: str, description: str, input_schema: Mapping[str, Any]) -> str:
+    """One tool in the neutral request form: a JSON object and a newline.
+
+    Ends in a newline so that, under o200k_base and cl100k_base, the tokens of the lines add up to the
+    tokens of the whole: no token of either crosses from a line's end into a line that starts with a brace.
+    """
+    form = {"name": wire_name, "description": description, "input_schema": input_schema}
+    return compact(form) + "\n"
+
+
+def digest_of(name: str, description: str, input_schema: Mapping[str, Any]) -> str:
+    """`sha256:` and the hex digest of a definition in canonical JSON."""
+    text = canonical([name, description, input_schema])
+    return "sha256:" + sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def schema_problem(schema: object) -> str:
+    """What makes a schema unusable for every provider; empty if nothing does."""
+    if not isinstance(schema, Mapping):
+        return "its input schema is not an object"
+    if schema.get("type", "object") != "object":
+        return f"its input schema has the type {schema['type']!r}, and arguments are an object"
+    if not isinstance(schema.get("properties", {}), Mapping):
+        return "the `properties` of its input schema are not an object"
+    return _endless_reference(schema) if '"$ref"' in json.dumps(schema) else ""
+
+
+def _endless_reference(schema: Mapping[str, Any]) -> str:
+    """A chain of `$ref` that leads back to itself without a schema in between.
+
+    A recursive schema (a tree whose nodes are trees) is fine: the value gets smaller at each step.
+    """
+
+    def target(pointer: str) -> object:
+        node: object = schema
+        for part in pointer.removeprefix("#").strip("/").split("/"):
+            key = part.replace("~1", "/").replace("~0", "~")
+            if key and isinstance(node, Mapping):
+                node = node.get(key)
+        return node
+
+    def references(node: object) -> Iterable[str]:
+        if isinstance(node, Mapping):
+            reference = node.get("$ref")
+            if isinstance(reference, str):
+                yield reference
+            for child in node.values():
+                yield from references(child)
+        elif isinstance(node, list):
+            for child in node:
+                yield from references(child)
+
+    for start in references(schema):
+        seen: list[str] = []
+        reference: object = start
+        while isinstance(reference, str) and reference.startswith("#"):
+            if reference in seen:
+                return f"its `$ref`s lead in a circle: {' -> '.join([*seen, reference])}"
+            seen.append(reference)
+            node = target(reference)
+            reference = node.get("$ref") if isinstance(node, Mapping) else None
+    return ""
+
+
+def normal_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema with `type: object` and `properties`, which every provider wants to see."""
+    whole = dict(schema)
+    whole.setdefault("type", "object")
+    whole.setdefault("properties", {})
+    return whole
+
+
+def native_tool(
+    source: str,
+    name: str,
+    description: str,
+    input_schema: Mapping[str, Any],
+    *,
+    permission: Permission | None = None,
+    approve: bool = False,
+    where: Where | None = None,
+) -> Tool:
+    """A tool whose wire name is its name. The caller has checked name and schema."""
+    schema = normal_schema(input_schema)
+    return Tool(
+        id=ToolId(source, name),
+        wire_name=name,
+        description=description,
+        input_schema=schema,
+        line=tool_line(name, description, schema),
+        digest=digest_of(name, description, schema),
+        permission=permission,
+        approve=approve,
+        where=where,
+    )
+
+
+def handoff_tool(name: str, agent: str, description: str, permission: Permission, where: Where | None) -> Tool:
+    """The hand-off that leads to an agent."""
+    return Tool(
+        id=ToolId(HANDOFF, name),
+        wire_name=name,
+        description=description,
+        input_schema=HANDOFF_SCHEMA,
+        line=tool_line(name, description, HANDOFF_SCHEMA),
+        digest=digest_of(name, description, HANDOFF_SCHEMA),
+        permission=permission,
+        target=agent,
+        where=where,
+    )
+
+
+def server_tools(server: str, listed: Iterable[object]) -> tuple[tuple[Tool, ...], tuple[Diagnostic, ...]]:
+    """A server's tools from its `tools/list` entries, sorted by name, and what was wrong with the rest.
+
+    Sorted, because servers list their tools in another order at every start, and a belt's bytes must not
+    change with it. One bad tool removes itself and no other.
+    """
+    tools: dict[str, Tool] = {}
+    diagnostics: list[Diagnostic] = []
+
+    def report(level: Level, code: Code, message: str, mend: str, name: str) -> None:
+        diagnostics.append(Diagnostic(level, code, message, mend=mend, name=name))
+
+    for position, raw in enumerate(listed):
+        if len(tools) >= MAX_TOOLS:
+            report(
+                Level.WARNING,
+                Code.TOOL_BROKEN,
+                f"server {server!r} lists more than {MAX_TOOLS} tools; the rest is left out",
+                "split the server, or select what it should offer",
+                server,
+            )
+            break
+        tool = _server_tool(server, raw)
+        if isinstance(tool, str):
+            name = raw.get("name") if isinstance(raw, Mapping) else None
+            called = f"tool {name!r}" if isinstance(name, str) and name else f"tool {position + 1}"
+            report(
+                Level.WARNING,
+                Code.TOOL_BROKEN,
+                f"{called} of server {server!r} is left out: {tool}",
+                "mend the server's tools/list",
+                str(name or ""),
+            )
+        elif tool.name in tools:
+            report(
+                Level.WARNING,
+                Code.TOOL_DUPLICATE,
+                f"server {server!r} lists {tool.name!r} twice; the first counts",
+                "mend the server's tools/list",
+                tool.name,
+            )
+        else:
+            tools[tool.name] = tool
+    return tuple(tools[name] for name in sorted(tools)), tuple(diagnostics)
+
+
+def _server_tool(server: str, raw: object) -> Tool | str:
+    """A tool, or what is wrong with it."""
+    if not isinstance(raw, Mapping):
+        return "it is not an object"
+    name = raw.get("name")
+    if not isinstance(name, str) or not name:
+        return "it has no name"
+    description = raw.get("description")
+    if description is None:
+        description = ""
+    if not isinstance(description, str):
+        return "its description is not a string"
+    schema = raw.get("inputSchema", raw.get("input_schema", {}))
+    problem = schema_problem({} if schema is None else schema)
+    if problem:
+        return problem
+    annotations = raw.get("annotations")
+    wire_name, altered = server_wire_name(server, name)
+    schema = normal_schema(schema or {})
+    try:
+        line = tool_line(wire_name, description, schema)
+        size = len(line.encode())
+        digest = digest_of(name, description, schema)
+    except (UnicodeEncodeError, ValueError, TypeError, RecursionError):
+        return "it holds what JSON or UTF-8 cannot carry"
+    if size > MAX_SCHEMA:
+        return f"its definition has {size:,} bytes, over the limit of {MAX_SCHEMA:,}"
+    return Tool(
+        id=ToolId(server_source(server), name),
+        wire_name=wire_name,
+        description=description,
+        input_schema=schema,
+        line=line,
+        digest=digest,
+        annotations=annotations if isinstance(annotations, Mapping) else {},
+        altered=altered,
+    )

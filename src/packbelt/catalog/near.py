@@ -1,0 +1,33 @@
+"""Near misses: what a misspelt word was probably meant to be."""
+
+from collections.abc import Iterable
+
+from rapidfuzz import fuzz, process
+
+_CLOSE = 70.0
+"""Least likeness, of 100, that is worth a suggestion."""
+
+
+def nearest(word: str, known: Iterable[str], *, least: float = _CLOSE) -> str:
+    """The known word that is most like this one; empty if none is like it. Ties go by the alphabet."""
+    choices = sorted(set(known))
+    found = process.extractOne(word, choices, scorer=fuzz.ratio, processor=_plain, score_cutoff=least)
+    return found[0] if found else ""
+
+
+def _plain(word: str) -> str:
+    return word.lower().replace("_", "").replace("-", "").replace(" ", "")
+
+
+def suggestion(word: str, known: Iterable[str], *, otherwise: str) -> str:
+    """A mend for an unknown word: the near miss, or the other sentence."""
+    near = nearest(word, known)
+    return f"did you mean {near!r}?" if near else otherwise
+
+
+def listed(words: Iterable[str], *, most: int = 12) -> str:
+    """Words for people: sorted, with commas, cut to a number of them."""
+    all_of_them = sorted(words)
+    rest = len(all_of_them) - most
+    text = ", ".join(all_of_them[:most])
+    return f"{text} and {rest} more" if rest > 0 else text or "none"

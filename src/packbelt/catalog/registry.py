@@ -1,0 +1,338 @@
+"""A workspace and a snapshot joined: every identity a bit, every selector a mask.
+
+The workspace's own tools take the low bits, sorted by wire name; each server's tools take one run of bits
+after them, servers sorted by name and tools by name. The order depends on the identities alone, so that
+the same content gives the same bits whatever order it was found in. Joining costs a few operations a server,
+not one a tool.
+"""
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from packbelt.catalog.snapshot import ServerState, Snapshot
+from packbelt.catalog.workspace import Pack, ServerPolicy, ToolPolicy, Workspace
+from packbelt.model import (
+    HANDOFF,
+    NATIVE,
+    Exposure,
+    Permission,
+    ServerStatus,
+    Tool,
+    ToolId,
+)
+
+MCP = "mcp:"
+"""How the pack of a server is called: `mcp:<server>`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """What a live host brings: names of the native tools it handles, and whether it can run hand-offs."""
+
+    handlers: frozenset[str]
+    runner: bool
+
+
+def bits(mask: int) -> Iterator[int]:
+    """Positions of the bits that are set, lowest first."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+class WorkspaceIndex:
+    """The bits of a workspace's own tools: worked out once, on load."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.tools = workspace.tools
+        self.size = len(self.tools)
+        self.native: dict[str, int] = {}
+        self.handoff: dict[str, int] = {}
+        self.to_agent: dict[str, int] = {}
+        self.by_permission = [0] * len(Permission)
+        self.approve = 0
+        for i, tool in enumerate(self.tools):
+            if tool.id.source == HANDOFF:
+                self.handoff[tool.name] = i
+                self.to_agent[tool.target or ""] = i
+            else:
+                self.native[tool.name] = i
+            permission = tool.permission
+            if permission is None:
+                permission = Permission.EXECUTE if tool.id.source == HANDOFF else Permission.READ
+            self.by_permission[permission] |= 1 << i
+            self.approve |= tool.approve << i
+        self.all = (1 << self.size) - 1
+        self.handoffs = sum(1 << i for i in self.handoff.values())
+        self.packs = {pack.id: self._members(pack) for pack in workspace.packs.values()}
+        self.pack_of = {i: pack for pack, mask in self.packs.items() for i in bits(mask)}
+        self.promoted = {
+            pack.id: sum(1 << i for name in pack.direct if (i := self.find(name)) is not None)
+            for pack in workspace.packs.values()
+        }
+        self.unpacked = self.all & ~sum(self.packs.values())
+
+    def find(self, name: str) -> int | None:
+        """The bit of a native tool or hand-off. They share one namespace."""
+        return self.native.get(name, self.handoff.get(name))
+
+    def _members(self, pack: Pack) -> int:
+        return sum(1 << i for name in pack.members if (i := self.find(name)) is not None)
+
+
+@lru_cache(maxsize=16)
+def index(workspace: Workspace) -> WorkspaceIndex:
+    """The index of a workspace."""
+    return WorkspaceIndex(workspace)
+
+
+@dataclass(slots=True)
+class PolicyGroup:
+    """Servers under one policy, and the mask of their tools."""
+
+    policy: ServerPolicy
+    mask: int
+    servers: list[str]
+
+
+class Registry:
+    """Every tool that workspace and snapshot know, by bit, wire name and identity.
+
+    Attributes:
+        tools: by bit.
+        servers: names in bit order: configured, inline and those that only the snapshot knows.
+        masks: the mask of each server's tools.
+        server_tools: the mask of all servers' tools.
+        status: mask of the tools of servers in each status.
+        memo: what the belts above have worked out for this registry; it lives and dies with it.
+    """
+
+    def __init__(self, workspace: Workspace, snapshot: Snapshot, runtime: Runtime | None) -> None:
+        self.workspace = workspace
+        self.snapshot = snapshot
+        self.runtime = runtime
+        self.memo: dict[Hashable, Any] = {}
+        self.index = index(workspace)
+        self.servers = sorted({*workspace.servers, *workspace.inline, *snapshot.servers})
+        self.starts: dict[str, int] = {}
+        self.masks: dict[str, int] = {}
+        self.status = dict.fromkeys(ServerStatus, 0)
+        tools = list(self.index.tools)
+        states = snapshot.servers
+        for name in self.servers:
+            start = self.starts[name] = len(tools)
+            state = states.get(name)
+            if state is None:
+                self.masks[name] = 0
+                continue
+            tools += state.tools
+            mask = self.masks[name] = ((1 << len(state.tools)) - 1) << start
+            self.status[state.status] |= mask
+        self.tools = tools
+        self.all = (1 << len(tools)) - 1
+        self.server_tools = self.all & ~self.index.all
+        self.handoffs = self.index.handoffs
+
+    def state(self, server: str) -> ServerState:
+        """A server now; one that the snapshot does not know is disconnected."""
+        return self.snapshot.servers.get(server) or ServerState(server, ServerStatus.DISCONNECTED)
+
+    @cached_property
+    def shared(self) -> int:
+        """Mask of the tools of all servers that are nobody's own."""
+        own = 0
+        for name in self.workspace.inline:
+            own |= self.masks[name]
+        return self.server_tools & ~own
+
+    @cached_property
+    def groups(self) -> tuple[PolicyGroup, ...]:
+        """Servers by policy."""
+        groups: dict[int, PolicyGroup] = {}
+        for name in self.servers:
+            policy = self._policies(name)
+            group = groups.setdefault(id(policy), PolicyGroup(policy, 0, []))
+            group.mask |= self.masks[name]
+            group.servers.append(name)
+        return tuple(groups.values())
+
+    def _policies(self, server: str) -> ServerPolicy:
+        return self.workspace.policy(server) if self.workspace.config.servers else _DEFAULT_POLICY
+
+    @cached_property
+    def wire(self) -> Mapping[str, int]:
+        """Bit of each wire name."""
+        return {tool.wire_name: i for i, tool in enumerate(self.tools)}
+
+    @cached_property
+    def clashes(self) -> int:
+        """Mask of the server tools that share a wire name with another; none of them is available.
+
+        Only altered names can clash: one that needed no change ends its parts visibly.
+        """
+        seen: dict[str, int] = {}
+        mask = 0
+        for name in self.servers:
+            state = self.snapshot.servers.get(name)
+            if state is None:
+                continue
+            for position in state.altered:
+                i = self.starts[name] + position
+                other = seen.setdefault(self.tools[i].wire_name, i)
+                if other != i:
+                    mask |= 1 << i | 1 << other
+        return mask
+
+    @cached_property
+    def changed(self) -> int:
+        """Mask of the tools whose definition is not the one that packbelt.lock accepts."""
+        lock = self.workspace.lock
+        if lock is None:
+            return 0
+        mask = 0
+        for name, accepted in lock.items():
+            for position, tool in enumerate(self.state(name).tools if name in self.masks else ()):
+                if accepted.get(tool.name) != tool.digest:
+                    mask |= 1 << (self.starts[name] + position)
+        return mask
+
+    @cached_property
+    def by_permission(self) -> tuple[int, ...]:
+        """For each level, the mask of the tools that need just that level."""
+        levels = list(self.index.by_permission)
+        for group in self.groups:
+            default = group.mask
+            for i, policy in self._overrides(group):
+                if policy.permission is not None:
+                    levels[policy.permission] |= 1 << i
+                    default &= ~(1 << i)
+            levels[group.policy.permission] |= default
+        return tuple(levels)
+
+    def _overrides(self, group: PolicyGroup) -> Iterator[tuple[int, ToolPolicy]]:
+        for tool, policy in group.policy.tools.items():
+            for server in group.servers:
+                i = self.find(server, tool)
+                if i is not None:
+                    yield i, policy
+
+    @cached_property
+    def above(self) -> tuple[int, ...]:
+        """For each ceiling, the mask of the tools that need more."""
+        masks = [0] * len(Permission)
+        for ceiling in reversed(range(len(masks) - 1)):
+            masks[ceiling] = masks[ceiling + 1] | self.by_permission[ceiling + 1]
+        return tuple(masks)
+
+    @cached_property
+    def approve(self) -> int:
+        """Mask of the tools that their own source or their server's policy marks for approval."""
+        mask = self.index.approve
+        for group in self.groups:
+            marked = group.mask if group.policy.approve else 0
+            for i, policy in self._overrides(group):
+                if policy.approve is not None:
+                    marked = marked | 1 << i if policy.approve else marked & ~(1 << i)
+            mask |= marked
+        return mask
+
+    def permission(self, i: int) -> Permission:
+        """What a call of the tool needs."""
+        return next(level for level in Permission if self.by_permission[level] >> i & 1)
+
+    def find(self, server: str, tool: str) -> int | None:
+        """The bit of a server's tool."""
+        state = self.snapshot.servers.get(server)
+        position = state.by_name.get(tool) if state else None
+        return None if position is None else self.starts[server] + position
+
+    @cached_property
+    def admitted(self) -> tuple[tuple[int, str | None], ...]:
+        """The known ones of the admitted identities, in order of arrival: bit and recorded placement."""
+        if not self.snapshot.admitted:
+            return ()
+        known = {str(tool.id): i for i, tool in enumerate(self.tools)}
+        return tuple((known[e.id], e.placed) for e in self.snapshot.admitted if e.id in known)
+
+    @cached_property
+    def recorded(self) -> Mapping[str, str]:
+        """The placement that each admitted server was given."""
+        placed: dict[str, str] = {}
+        for i, placement in self.admitted:
+            server = self.tools[i].id.server
+            if server is not None and placement is not None:
+                placed.setdefault(server, placement)
+        return placed
+
+    def locate(self, identity: ToolId) -> int | None:
+        """The bit of an identity."""
+        server = identity.server
+        if server is not None:
+            return self.find(server, identity.name)
+        names = self.index.native if identity.source == NATIVE else self.index.handoff
+        return names.get(identity.name)
+
+    def named(self, name: str) -> list[int]:
+        """The bits of all tools with a plain name, whatever their source."""
+        found = [i for i in (self.index.find(name),) if i is not None]
+        return found + [i for server in self.servers if (i := self.find(server, name)) is not None]
+
+    def pack_of(self, i: int) -> str | None:
+        """The id of the pack that a tool belongs to; for a server's tool `mcp:<server>`."""
+        server = self.tools[i].id.server
+        return self.index.pack_of.get(i) if server is None else MCP + server
+
+    def pack_mask(self, pack: str) -> int | None:
+        """Mask of a pack's tools, or None for an unknown pack."""
+        mask = self.index.packs.get(pack)
+        if mask is None and pack.startswith(MCP):
+            mask = self.masks.get(pack.removeprefix(MCP))
+        return mask
+
+    def pack(self, pack: str) -> Pack:
+        """A pack; a server's is made from its policy.
+
+        Raises:
+            KeyError: no such pack.
+        """
+        if pack in self.workspace.packs:
+            return self.workspace.packs[pack]
+        server = pack.removeprefix(MCP)
+        self.masks[server]
+        policy = self._policies(server)
+        return Pack(
+            id=pack,
+            exposure=policy.exposure,
+            access=policy.access,
+            owners=policy.owners,
+            carriers=policy.carriers,
+            members=tuple(self.state(server).by_name),
+            file=policy.where.file if policy.where else "",
+            lines=dict.fromkeys(
+                ("", "access", "exposure", "owners", "carriers"), policy.where.line if policy.where else 0
+            ),
+        )
+
+    @cached_property
+    def off(self) -> int:
+        """Mask of the tools of packs that are off."""
+        mask = 0
+        for pack in self.workspace.packs.values():
+            if pack.exposure is Exposure.OFF:
+                mask |= self.index.packs[pack.id]
+        for group in self.groups:
+            if group.policy.exposure is Exposure.OFF:
+                mask |= group.mask
+        return mask
+
+
+_DEFAULT_POLICY = ServerPolicy()
+
+
+@lru_cache(maxsize=16)
+def bind(workspace: Workspace, snapshot: Snapshot, runtime: Runtime | None = None) -> Registry:
+    """The registry of a workspace and a snapshot; the same two give the same one."""
+    return Registry(workspace, snapshot, runtime)

@@ -1,0 +1,116 @@
+"""What is wrong with a selector as it stands, before any server is connected."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from packbelt.catalog.near import listed, suggestion
+from packbelt.model import Selector, WorkspaceError
+from packbelt.model.selector import Kind, glob, is_glob
+from packbelt.model.wire import PREFIX
+
+_SERVER_PACK = "mcp:"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a workspace's files know.
+
+    Attributes:
+        packs: ids of packs.
+        servers: names of servers, the short names of inline ones included.
+        names: native tools, hand-offs and members of packs.
+        complete: whether all servers' names are known; they are not while `.mcp.json` is broken.
+    """
+
+    packs: frozenset[str]
+    servers: frozenset[str]
+    names: frozenset[str] = frozenset()
+    complete: bool = True
+
+
+def check_grants(selectors: Iterable[Selector], key: str, known: Known) -> None:
+    """Hold the entries of a list that grants against its rules. Whether they resolve is asked later.
+
+    Raises:
+        WorkspaceError: an entry is empty, joined, a glob, or names an unknown pack or a bare server.
+    """
+    for selector in selectors:
+        _check_form(selector, key, known)
+        if selector.kind in (Kind.ALL, Kind.ALL_SERVERS, Kind.PACK):
+            continue
+        parts = [tool for _, tool in selector.readings(known.servers)] or [selector.text.partition("/")[2]]
+        if selector.kind is Kind.NAME:
+            parts = [selector.text]
+        # `*/tool` has its glob in the server's place.
+        if selector.any_server is not None or all(is_glob(part) and part != "*" for part in parts):
+            raise _error(
+                selector,
+                f"{selector.text!r} in `{key}` is a glob, which only deny lists and `approve` take",
+                "name the tools, or write server/* or pack:id",
+            )
+
+
+def check_denials(selectors: Iterable[Selector], key: str, known: Known) -> None:
+    """Hold the entries of a list that denies against its rules.
+
+    Raises:
+        WorkspaceError: an entry is empty, joined, or names an unknown pack or a bare server.
+    """
+    for selector in selectors:
+        _check_form(selector, key, known)
+
+
+def check_matched(selectors: Iterable[Selector], key: str, known: Known) -> None:
+    """Refuse entries that nothing in the workspace can ever answer to, so that a typo leaves no door open.
+
+    Raises:
+        WorkspaceError: an entry matches no native tool, hand-off, pack member, pack or server.
+    """
+    for selector in selectors:
+        _check_form(selector, key, known)
+        if selector.kind is Kind.NAME:
+            matches = glob(selector.text).match
+            if not any(matches(name) for name in known.names):
+                raise _error(
+                    selector,
+                    f"{selector.text!r} in `{key}` matches no tool",
+                    suggestion(selector.text, known.names, otherwise="name a tool, server/tool or pack:id"),
+                )
+        elif selector.kind is Kind.SERVER and known.complete and selector.any_server is None:
+            if not selector.readings(known.servers):
+                server = selector.text.partition("/")[0]
+                raise _error(
+                    selector,
+                    f"{selector.text!r} in `{key}` names the unknown server {server!r}",
+                    suggestion(server, known.servers, otherwise=f"known servers are {listed(known.servers)}"),
+                )
+        elif selector.pack.startswith(_SERVER_PACK) and known.complete:
+            server = selector.pack.removeprefix(_SERVER_PACK)
+            if selector.kind is Kind.PACK and server not in known.servers:
+                raise _error(
+                    selector,
+                    f"{selector.text!r} in `{key}` names the unknown server {server!r}",
+                    suggestion(server, known.servers, otherwise=f"known servers are {listed(known.servers)}"),
+                )
+
+
+def _check_form(selector: Selector, key: str, known: Known) -> None:
+    text = selector.text
+    if not text.strip() or text != text.strip():
+        raise _error(selector, f"{text!r} in `{key}` is empty or has blanks around it", "write a selector")
+    if "," in text and text not in known.names:
+        parts = ", ".join(part.strip() for part in text.split(","))
+        raise _error(selector, f"{text!r} in `{key}` is several entries in one", f"write [{parts}]")
+    if selector.kind is Kind.PACK and selector.pack not in known.packs:
+        if not selector.pack.startswith(_SERVER_PACK):
+            mend = suggestion(selector.pack, known.packs, otherwise=f"known packs are {listed(known.packs)}")
+            raise _error(selector, f"{text!r} in `{key}` names no pack", mend)
+    if selector.kind is Kind.NAME and text not in known.names:
+        if text in known.servers:
+            raise _error(selector, f"{text!r} in `{key}` is a server, not a tool", f"write {text}/*")
+        if text.startswith(PREFIX):
+            raise _error(selector, f"{text!r} in `{key}` is a wire name, not a selector", "write server/tool")
+
+
+def _error(selector: Selector, problem: str, mend: str) -> WorkspaceError:
+    return WorkspaceError(problem, where=selector.where, mend=mend, name=selector.text)

@@ -1,0 +1,122 @@
+"""Installed skills: `<folder>/<name>/SKILL.md` in the Agent Skills format."""
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from packbelt.catalog.drafts import read_front_matter
+from packbelt.catalog.problems import kind_of
+from packbelt.catalog.text import Tree
+from packbelt.catalog.workspace import Skill
+from packbelt.model import Code, Diagnostic, Level, PackbeltError, Where, WorkspaceError
+
+FILE = "SKILL.md"
+CLAUDE_FOLDER = ".claude/skills"
+
+_VENDOR = frozenset({"node_modules", "vendor", "venv", "__pycache__"})
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
+_MAX_NAME = 64
+
+
+@dataclass(slots=True)
+class _Found:
+    skills: dict[str, Skill] = field(default_factory=dict)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+
+def read_skills(tree: Tree, folders: Iterable[str]) -> tuple[tuple[Skill, ...], tuple[Diagnostic, ...]]:
+    """The skills of these folders and of `.claude/skills`; the first folder that has a name wins.
+
+    A broken skill shadows no other. Names that differ only in case, `-` and `_` count as one, since a
+    model would pick either.
+    """
+    found = _Found()
+    for folder in dict.fromkeys((*folders, CLAUDE_FOLDER)):
+        for path in _folders(tree, tree.root / folder, found):
+            _read(tree, path, found)
+    return tuple(found.skills.values()), tuple(found.diagnostics)
+
+
+def _folders(tree: Tree, root: Path, found: _Found) -> list[Path]:
+    if not os.path.lexists(root):
+        return []
+    try:
+        if not tree.holds(root):
+            raise WorkspaceError("is a link that leads out of the workspace", where=Where(tree.name(root)), mend="copy it in")
+        entries = tree.entries(root)
+    except WorkspaceError as problem:
+        found.diagnostics.append(_broken(problem, root.name))
+        return []
+    return [path for path in entries if not path.name.startswith(".") and path.name not in _VENDOR]
+
+
+def _read(tree: Tree, folder: Path, found: _Found) -> None:
+    path = folder / FILE
+    if not tree.holds(folder):
+        problem = WorkspaceError(
+            "is a link that leads out of the workspace", where=Where(tree.name(folder)), mend="copy the folder in"
+        )
+        found.diagnostics.append(_broken(problem, folder.name))
+        return
+    if not os.path.lexists(path):
+        return
+    file = tree.name(path)
+    try:
+        skill = parse_skill(tree.read(path), file, tree.name(folder))
+    except PackbeltError as problem:
+        found.diagnostics.append(_broken(problem, folder.name))
+        return
+    key = skill.name.lower().replace("_", "-")
+    if first := found.skills.get(key):
+        message = f"skill {skill.name!r} of {skill.path} is left out: {first.path} has {first.name!r}"
+        where = skill.where
+        found.diagnostics.append(
+            Diagnostic(Level.WARNING, Code.SKILL_SHADOWED, message, where, "keep one of them", skill.name)
+        )
+        return
+    found.skills[key] = skill
+    if skill.name != folder.name:
+        message = f"skill {skill.name!r} lies in a folder called {folder.name!r}"
+        mend = "give both one name"
+    elif not _NAME.match(skill.name) or len(skill.name) > _MAX_NAME:
+        message = f"skill {skill.name!r} has a name that the Agent Skills format does not take"
+        mend = f"write at most {_MAX_NAME} of a-z, 0-9 and single - inside"
+    else:
+        return
+    found.diagnostics.append(
+        Diagnostic(Level.WARNING, Code.SKILL_NAME, message, skill.where, mend, skill.name)
+    )
+
+
+def parse_skill(text: str, file: str, folder: str) -> Skill:
+    """One SKILL.md; keys beside name and description are other readers' business.
+
+    Raises:
+        WorkspaceError: its front matter is broken, or lacks a usable name or description.
+    """
+    document, _ = read_front_matter(text, file)
+    values: dict[str, str] = {}
+    for key in ("name", "description"):
+        if key not in document.data:
+            problem = f"the key `{key}` is missing"
+            raise WorkspaceError(problem, where=document.where(), mend=f"add `{key}:`", name=key)
+        value = document.data[key]
+        if not isinstance(value, str) or not value.strip():
+            what = "empty" if value == "" else kind_of(value)
+            mend = "put it in quotes" if isinstance(value, int | float) else "write text"
+            raise WorkspaceError(f"`{key}` is {what}, not text", where=document.where(key), mend=mend, name=key)
+        values[key] = value.strip()
+    name = values["name"]
+    # A name becomes a path when a skill is installed or run.
+    if name in (".", "..") or any(letter in name for letter in "/\\:") or not name.isprintable():
+        raise WorkspaceError(
+            f"{name!r} is no name for a skill", where=document.where("name"), mend="write a-z, 0-9 and -", name=name
+        )
+    return Skill(name, values["description"], folder, document.where("name"))
+
+
+def _broken(problem: PackbeltError, name: str) -> Diagnostic:
+    message = f"skill {name!r}: {problem.problem}"
+    return Diagnostic(Level.ERROR, Code.SKILL_BROKEN, message, problem.where, problem.mend, name)

@@ -1,0 +1,165 @@
+"""Why a server failed, in one line.
+
+Transport and session wrap what went wrong in nested exception groups and in "Connection closed"; the
+evidence lies beside them: what the process printed, how it ended, what status HTTP answered. A `Witness`
+collects it while the server starts.
+"""
+
+import http
+import re
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from packbelt.model.text import cut, one_line
+
+STDERR_KEPT = 8192
+"""Bytes kept of a server's standard error: its end, shown only where it fails."""
+JUNK_KEPT = 3
+"""Lines kept of what a server prints that is no message."""
+LINE_LENGTH = 200
+"""Bytes of a third party's words in an error."""
+
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+@dataclass(slots=True)
+class Witness:
+    """What was seen of a server.
+
+    Attributes:
+        stderr: the end of its standard error.
+        junk: first lines of its standard output that are no messages.
+        messages: how many messages came.
+        exit_code: how it ended by itself; negative for a signal; None while it runs.
+        oversize: whether a message passed the limit.
+        status: the last HTTP status of 300 or more.
+        healthy: whether it was asked all that there was to ask; its end is then its own affair.
+    """
+
+    stderr: bytearray = field(default_factory=bytearray)
+    junk: list[str] = field(default_factory=list)
+    messages: int = 0
+    exit_code: int | None = None
+    oversize: bool = False
+    status: int | None = None
+    healthy: bool = False
+
+    def heard(self, chunk: bytes) -> None:
+        """Keep the end of standard error."""
+        self.stderr += chunk
+        del self.stderr[:-STDERR_KEPT]
+
+    def noticed(self, line: bytes) -> None:
+        """Keep a line that is no message."""
+        if len(self.junk) < JUNK_KEPT and (text := clean(line.decode(errors="replace"))):
+            self.junk.append(text)
+
+    @property
+    def last_words(self) -> str:
+        """The last line of standard error that speaks of an error, else the last line."""
+        lines = [text for line in self.stderr.decode(errors="replace").splitlines() if (text := clean(line))]
+        telling = [line for line in lines if "error" in line.lower()]
+        return (telling or lines or [""])[-1]
+
+
+class RedirectRefusedError(Exception):
+    """A server answered with a redirect. Carries the status and the target's origin, nothing else of it."""
+
+    def __init__(self, status: int, origin: str) -> None:
+        self.status = status
+        self.origin = origin
+        super().__init__(f"HTTP {status} with a redirect to {origin}")
+
+
+class CannotStartError(Exception):
+    """A server cannot be started or addressed at all; the message is the line."""
+
+
+def clean(text: str, length: int = LINE_LENGTH) -> str:
+    """A third party's words as one line: no colours, no control characters, cut to so many bytes."""
+    return cut(one_line(_COLOUR.sub("", text)), length)
+
+
+def leaves(error: BaseException) -> Iterator[BaseException]:
+    """The exceptions inside nested groups."""
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from leaves(inner)
+    else:
+        yield error
+
+
+def too_late(witness: Witness, what: str, seconds: float) -> str:
+    """The line for a server that ran out of time."""
+    if witness.junk and not witness.messages:
+        return _junk(witness)
+    return _with_words(f"did not {what} within {seconds:g} s", witness)
+
+
+def explain(error: BaseException, witness: Witness, doing: str) -> str:
+    """The line for a server that failed while `doing` (`start`, `list its tools`)."""
+    causes = list(leaves(error))
+    for cause in causes:
+        if isinstance(cause, RedirectRefusedError):
+            return f"answered {cause}; redirects are never followed: write the final address into `url`"
+        if isinstance(cause, CannotStartError):
+            return str(cause)
+    if witness.oversize:
+        return "sent a message over the limit of 64 MiB"
+    if witness.exit_code is not None:
+        return _with_words(_ended(witness.exit_code, doing), witness)
+    if witness.status is not None:
+        return f"answered HTTP {_status(witness.status)}"
+    if any(isinstance(link, ConnectionRefusedError) for cause in causes for link in _chain(cause)):
+        return "connection refused: nothing listens at its address"
+    first = causes[0]
+    words = clean(str(first)) or type(first).__name__
+    if isinstance(first, OSError) or type(first).__module__.partition(".")[0] in ("httpx2", "httpcore2"):
+        return f"cannot be reached: {words}"
+    if witness.junk and not witness.messages:
+        return _junk(witness)
+    return _with_words(f"did not {doing}: {words}", witness)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """An exception and all that it was raised from or while handling."""
+    seen: set[int] = set()
+    waiting = [error]
+    while waiting:
+        link = waiting.pop()
+        if id(link) in seen:
+            continue
+        seen.add(id(link))
+        yield link
+        waiting += [inner for inner in (link.__cause__, link.__context__) if inner]
+        if isinstance(link, BaseExceptionGroup):
+            waiting += link.exceptions
+
+
+def _ended(code: int, doing: str) -> str:
+    if code >= 0:
+        return f"exited with {code} before it could {doing}"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    return f"was ended by {name} before it could {doing}"
+
+
+def _junk(witness: Witness) -> str:
+    return (
+        f"printed something that is not MCP: {witness.junk[0]!r}; "
+        "standard output carries messages alone, logs belong on standard error"
+    )
+
+
+def _with_words(line: str, witness: Witness) -> str:
+    return f"{line}: {witness.last_words}" if witness.last_words else line
+
+
+def _status(code: int) -> str:
+    try:
+        return f"{code} {http.HTTPStatus(code).phrase}"
+    except ValueError:
+        return str(code)

@@ -1,0 +1,55 @@
+"""Other libraries' logs while servers are connected: no secret in them, and none of them on the terminal."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from packbelt.live.secret import Secret, masked
+
+_SPEAKERS = (
+    "client",  # the SDK's session
+    "httpx2",  # logs every request's full address
+    "httpcore2.connection",
+    "httpcore2.http11",
+    "httpcore2.http2",
+    "httpcore2.proxy",
+    "mcp.client.client",
+    "mcp.client.streamable_http",
+    "mcp.shared.jsonrpc_dispatcher",
+)
+
+
+class _Masking(logging.Filter):
+    """Masks the values in use in every record of the loggers it is attached to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inuse: list[Sequence[Secret]] = []
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        secrets = [secret for group in self.inuse for secret in group]
+        if secrets:
+            record.msg, record.args = masked(record.getMessage(), secrets), ()
+        return True
+
+
+_masking = _Masking()
+
+
+@contextmanager
+def discreet(secrets: Sequence[Secret]) -> Iterator[None]:
+    """While inside, these values are masked in the logs of the SDK and of the HTTP client.
+
+    Where the application configured no logging, what they log is dropped instead of printed: what went
+    wrong with a server is reported once, in its state.
+    """
+    for name in _SPEAKERS:
+        logger = logging.getLogger(name)
+        logger.addFilter(_masking)  # twice is once
+        if not any(isinstance(handler, logging.NullHandler) for handler in logger.handlers):
+            logger.addHandler(logging.NullHandler())
+    _masking.inuse.append(secrets)
+    try:
+        yield
+    finally:
+        _masking.inuse.remove(secrets)

@@ -1,0 +1,82 @@
+"""A server over streamable HTTP: TLS or loopback, bounded times, and no redirect ever."""
+
+import ipaddress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+import httpx2
+from mcp.client._transport import TransportStreams
+from mcp.client.streamable_http import streamable_http_client
+
+from packbelt.catalog.workspace import Times
+from packbelt.live.child import MAX_MESSAGE
+from packbelt.live.failure import CannotStartError, RedirectRefusedError, Witness
+from packbelt.live.secret import Secret
+
+_NO_ANSWER = 300
+
+
+@asynccontextmanager
+async def remote(
+    url: Secret, headers: Mapping[str, Secret], *, times: Times, witness: Witness
+) -> AsyncIterator[TransportStreams]:
+    """A transport to an HTTP server.
+
+    The SDK follows redirects within an origin whatever the client says; a hook that sees every response
+    first, and a redirect budget of zero behind it, see to it that none is followed.
+
+    Raises:
+        CannotStartError: the address is neither https nor on this machine.
+    """
+    local = _loopback(url)
+
+    async def look(response: httpx2.Response) -> None:
+        if response.has_redirect_location:
+            raise RedirectRefusedError(response.status_code, _origin(response))
+        if response.status_code >= _NO_ANSWER:
+            witness.status = response.status_code
+
+    timeout = httpx2.Timeout(times.start, read=max(times.start, times.list))
+    async with (
+        httpx2.AsyncClient(
+            headers={name: value.reveal() for name, value in headers.items()},
+            timeout=timeout,
+            follow_redirects=False,
+            max_redirects=0,
+            event_hooks={"response": [look]},
+            # A proxy named by the environment would read plain HTTP, credentials included.
+            trust_env=not local,
+        ) as client,
+        streamable_http_client(url.reveal(), http_client=client, max_sse_event_size=MAX_MESSAGE) as streams,
+    ):
+        yield streams
+
+
+def _loopback(url: Secret) -> bool:
+    """Whether the address is on this machine.
+
+    Raises:
+        CannotStartError: it is not, and it is not https either.
+    """
+    try:
+        parsed = httpx2.URL(url.reveal())
+    except (httpx2.InvalidURL, ValueError):
+        raise CannotStartError("its `url` is no address") from None
+    host = parsed.host.strip("[]")
+    try:
+        local = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        local = host == "localhost"
+    if not host or not (parsed.scheme == "https" or (parsed.scheme == "http" and local)):
+        raise CannotStartError("its `url` must be https, or http on this machine")
+    return local
+
+
+def _origin(response: httpx2.Response) -> str:
+    """Scheme, host and port that a redirect leads to; path, query and user name stay out of messages."""
+    try:
+        target = response.request.url.join(response.headers.get("location", ""))
+    except (httpx2.InvalidURL, ValueError):
+        return "an address that cannot be read"
+    port = f":{target.port}" if target.port else ""
+    return f"{target.scheme}://{target.host}{port}"

@@ -1,0 +1,75 @@
+"""Identities, selectors, decisions, outcomes, errors, and the closed tables of codes."""
+
+from packbelt.model.codes import (
+    CODES,
+    RULES,
+    Access,
+    Code,
+    Exposure,
+    HintClass,
+    Level,
+    Origin,
+    Rule,
+    ServerStatus,
+    State,
+)
+from packbelt.model.decision import Decision, Diagnostic, Reason, Route
+from packbelt.model.errors import (
+    AgentBrokenError,
+    AgentRefusedError,
+    AmbiguousToolError,
+    PackbeltError,
+    SelectorError,
+    SnapshotError,
+    UnknownAgentError,
+    VocabularyError,
+    WorkspaceError,
+)
+from packbelt.model.outcome import Call, HandOff, Hint, Outcome, Refusal, Resolution, Suggestion
+from packbelt.model.permission import Permission
+from packbelt.model.selector import Selector
+from packbelt.model.tool import HANDOFF, NATIVE, JsonSchema, Tool, ToolId, server_source
+from packbelt.model.where import Where
+
+__all__ = [
+    "CODES",
+    "HANDOFF",
+    "NATIVE",
+    "RULES",
+    "Access",
+    "AgentBrokenError",
+    "AgentRefusedError",
+    "AmbiguousToolError",
+    "Call",
+    "Code",
+    "Decision",
+    "Diagnostic",
+    "Exposure",
+    "HandOff",
+    "Hint",
+    "HintClass",
+    "JsonSchema",
+    "Level",
+    "Origin",
+    "Outcome",
+    "PackbeltError",
+    "Permission",
+    "Reason",
+    "Refusal",
+    "Resolution",
+    "Route",
+    "Rule",
+    "Selector",
+    "SelectorError",
+    "ServerStatus",
+    "SnapshotError",
+    "State",
+    "Suggestion",
+    "Tool",
+    "ToolId",
+    "UnknownAgentError",
+    "VocabularyError",
+    "Where",
+    "WorkspaceError",
+    "server_source",
+]

@@ -1,0 +1,43 @@
+"""One filter for text that others wrote, before it reaches a model or a terminal."""
+
+import re
+import unicodedata
+
+LIMIT = 240
+"""Bytes of a third party's text in a prompt."""
+
+_BLANKS = re.compile(r"\s+")
+_MARKUP = str.maketrans({"<": "‹", ">": "›", "`": "'", "{": "(", "}": ")", "|": "¦", "[": "(", "]": ")"})
+_INVISIBLE = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
+_LEADING = re.compile(r"^[#*>=~_+\-\s]+")
+
+
+def one_line(text: str) -> str:
+    """The text on one line, without control characters and invisible ones."""
+    spaced = _BLANKS.sub(" ", text)
+    return "".join(c for c in spaced if c == " " or unicodedata.category(c) not in _INVISIBLE).strip()
+
+
+def harmless(text: str, limit: int = LIMIT) -> str:
+    """A third party's text as plain words: one line, no markup, at most `limit` bytes of UTF-8.
+
+    Characters that open tags, headings, code, templates or links become lookalikes that do not; a text that
+    was cut ends in an ellipsis.
+    """
+    plain = _LEADING.sub("", one_line(text).translate(_MARKUP))
+    return cut(plain, limit)
+
+
+def cut(text: str, limit: int) -> str:
+    """At most `limit` bytes of UTF-8, at a word's end where there is one, with an ellipsis if cut."""
+    raw = text.encode("utf-8", "replace")
+    if len(raw) <= limit:
+        return text
+    kept = raw[: max(limit - 3, 0)].decode("utf-8", "ignore")
+    head, blank, _ = kept.rpartition(" ")
+    return (head if blank and len(head) > len(kept) // 2 else kept).rstrip(" ,;:.") + "…"
+
+
+def quoted(name: str, limit: int = 80) -> str:
+    """A name that somebody made up, to be shown back: cleaned, cut and quoted."""
+    return '"' + harmless(name, limit).replace('"', "'") + '"'

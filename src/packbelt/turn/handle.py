@@ -1,0 +1,79 @@
+"""`AgentHandle`: what an agent carries from turn to turn, since a turn is immutable."""
+
+from dataclasses import replace
+
+from packbelt.belt import Scope
+from packbelt.catalog.forms import canonical
+from packbelt.catalog.snapshot import Admitted, Snapshot
+from packbelt.catalog.workspace import Workspace
+from packbelt.model import Hint, HintClass, Refusal, Resolution
+from packbelt.turn.turn import NOTHING, Turn, turn
+
+REMEMBERED = 64
+"""Failing calls that a handle remembers."""
+
+
+class AgentHandle:
+    """One agent at work: the order in which its tools arrived, and the calls that it repeats in vain.
+
+    Args:
+        workspace: what may exist.
+        agent: an agent's name, or the scope of a spawned one.
+    """
+
+    def __init__(self, workspace: Workspace, agent: str | Scope) -> None:
+        self._workspace = workspace
+        self._scope = Scope(agent) if isinstance(agent, str) else agent
+        self._admitted: tuple[Admitted, ...] = ()
+        self._failed: dict[str, int] = {}
+        self._turn: Turn | None = None
+        self._seen: Snapshot | None = None
+
+    @property
+    def scope(self) -> Scope:
+        """Who it is, and on whose behalf."""
+        return self._scope
+
+    def turn(self, snapshot: Snapshot | None = None) -> Turn:
+        """The next turn. What was admitted before keeps its place and placement; what is new is appended.
+
+        Raises:
+            AgentRefusedError, AgentBrokenError, UnknownAgentError: as for `packbelt.turn`.
+        """
+        now = NOTHING if snapshot is None else snapshot
+        if self._turn is not None and self._seen is now:
+            return self._turn
+        seen = {entry.id for entry in self._admitted}
+        admitted = (*self._admitted, *(entry for entry in now.admitted if entry.id not in seen))
+        fresh = turn(self._workspace, replace(now, admitted=admitted) if admitted else now, self._scope)
+        self._admitted = fresh.belt.admission
+        self._turn, self._seen = fresh, now
+        return fresh
+
+    def reload(self, workspace: Workspace) -> None:
+        """The workspace was loaded anew; the next turn is decided by it."""
+        self._workspace = workspace
+        self._turn = None
+
+    def resolve(self, name: str, arguments: object = None) -> Resolution:
+        """What becomes of a call in the current turn; a failing call that is repeated is answered firmly."""
+        current = self._turn or self.turn()
+        resolved = current.resolve(name, arguments)
+        if not isinstance(resolved, Refusal):
+            return resolved
+        key = canonical([name, arguments if isinstance(arguments, dict | str) else None])
+        times = self._failed.pop(key, 0) + 1
+        self._failed[key] = times
+        while len(self._failed) > REMEMBERED:
+            self._failed.pop(next(iter(self._failed)))
+        return resolved if times == 1 else Refusal(name, _firm(resolved.hint, times))
+
+
+def _firm(hint: Hint, times: int) -> Hint:
+    """The answer that ends a loop: the same facts, and what to do about them."""
+    way = "Make one of the calls named here" if hint.suggestions else "Go on without it"
+    text = (
+        f"This same call has now failed {times} times and will fail again. Do not repeat it. {way}, "
+        f"or tell the user what is missing. {hint.text}"
+    )
+    return Hint(HintClass.REPEAT, text, hint.suggestions)

@@ -1,0 +1,112 @@
+"""`Turn`: one belt, its sections, prompt and cost, all from one workspace and one snapshot."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+
+from packbelt.belt import Belt, Scope, belt_of, resolve, started
+from packbelt.catalog.registry import bind, bits
+from packbelt.catalog.snapshot import Snapshot
+from packbelt.catalog.workspace import Workspace
+from packbelt.cost import Cost, Method, measure
+from packbelt.model import Diagnostic, Resolution, Tool
+from packbelt.prompt import Sections, render_prompt, render_sections
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What one agent gets for one turn. Immutable; everything but the belt is worked out when asked for.
+
+    Attributes:
+        belt: the decision about every known tool.
+    """
+
+    belt: Belt
+
+    @property
+    def agent(self) -> str:
+        """The agent's name."""
+        return self.belt.agent
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools whose schemas are sent, in order."""
+        return self.belt.tools
+
+    @cached_property
+    def rendered(self) -> Sections:
+        """The sections with what was wrong with their templates."""
+        return render_sections(self.belt)
+
+    @property
+    def sections(self) -> Mapping[str, str]:
+        """The prompt's sections by name; one without content is absent."""
+        return self.rendered.texts
+
+    @cached_property
+    def prompt(self) -> str:
+        """The agent's prompt with its sections."""
+        return render_prompt(self.belt, self.rendered)
+
+    @cached_property
+    def cost(self) -> Cost:
+        """What the request costs in its neutral form."""
+        return self.measure()
+
+    def measure(self, method: Method = "json") -> Cost:
+        """What the request costs by one method."""
+        tools = self.belt.registry.tools
+        callable_tools = tuple(tools[i] for i in bits(self.belt.callable))
+        return measure(self.tools, self.sections, callable_tools, method=method)
+
+    @cached_property
+    def digest(self) -> str:
+        """`sha256:` of the bytes that are sent: the tools' lines in order, then the sections."""
+        content = sha256()
+        for tool in self.tools:
+            content.update(tool.line.encode("utf-8", "surrogatepass"))
+        for name, text in sorted(self.sections.items()):
+            content.update(f"\0{name}\0{text}".encode("utf-8", "surrogatepass"))
+        return "sha256:" + content.hexdigest()
+
+    @cached_property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What a person should know about this belt and its sections."""
+        return (*self.belt.diagnostics, *self.rendered.diagnostics)
+
+    def resolve(self, name: str, arguments: object = None) -> Resolution:
+        """What becomes of a call: a `Call`, a `HandOff`, or a `Refusal` with a hint.
+
+        Args:
+            name: the name that the model called.
+            arguments: an object, or the JSON of one.
+        """
+        return resolve(self.belt, name, arguments)
+
+
+def turn(workspace: Workspace, snapshot: Snapshot | None, agent: str | Scope) -> Turn:
+    """One agent's turn.
+
+    Args:
+        workspace: what may exist.
+        snapshot: what is true now; None for nothing connected.
+        agent: an agent's name for a root, or the scope of a spawned one.
+
+    Raises:
+        UnknownAgentError: there is no such agent.
+        AgentBrokenError: its file did not load.
+        AgentRefusedError: it cannot start as its file stands.
+        SelectorError: a spawn on its path names what does not exist.
+    """
+    scope = Scope(agent) if isinstance(agent, str) else agent
+    registry = bind(workspace, NOTHING if snapshot is None else snapshot)
+    found = registry.memo.get(("turn", scope))
+    if found is None:
+        found = registry.memo["turn", scope] = Turn(started(belt_of(registry, scope)))
+    known: Turn = found
+    return known
+
+
+NOTHING = Snapshot()
+"""The snapshot in which nothing is connected."""
