@@ -1,1 +1,105 @@
-"""packbelt."""
+"""packbelt decides which tools each agent of a fleet sees, and says so in every form that is asked for.
+
+    workspace = packbelt.load("my-agents")
+    snapshot = packbelt.Snapshot.from_file("now.yaml")
+    turn = packbelt.turn(workspace, snapshot, "orchestrator")
+    turn.belt["use_mcp_server"].state  # "direct"
+
+Everything here is imported when it is first used, so that `import packbelt` costs next to nothing. The errors
+all derive from `PackbeltError`, say what is wrong, where, and the mend.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from packbelt._version import __version__
+
+if TYPE_CHECKING:
+    from packbelt.belt import Belt, Scope, decide
+    from packbelt.catalog.load import load
+    from packbelt.catalog.natives import tool
+    from packbelt.catalog.snapshot import Snapshot
+    from packbelt.catalog.workspace import Workspace
+    from packbelt.model import (
+        AgentBrokenError,
+        AgentRefusedError,
+        AmbiguousToolError,
+        Call,
+        Decision,
+        Diagnostic,
+        HandOff,
+        Hint,
+        Outcome,
+        PackbeltError,
+        Permission,
+        Reason,
+        Refusal,
+        Route,
+        SelectorError,
+        SnapshotError,
+        State,
+        Tool,
+        ToolId,
+        UnknownAgentError,
+        VocabularyError,
+        WorkspaceError,
+    )
+    from packbelt.turn import AgentHandle, Turn, turn
+
+__all__ = [
+    "AgentBrokenError",
+    "AgentHandle",
+    "AgentRefusedError",
+    "AmbiguousToolError",
+    "Belt",
+    "Call",
+    "Decision",
+    "Diagnostic",
+    "HandOff",
+    "Hint",
+    "Outcome",
+    "PackbeltError",
+    "Permission",
+    "Reason",
+    "Refusal",
+    "Route",
+    "Scope",
+    "SelectorError",
+    "Snapshot",
+    "SnapshotError",
+    "State",
+    "Tool",
+    "ToolId",
+    "Turn",
+    "UnknownAgentError",
+    "VocabularyError",
+    "Workspace",
+    "WorkspaceError",
+    "__version__",
+    "decide",
+    "load",
+    "tool",
+    "turn",
+]
+
+_HOMES = {
+    **dict.fromkeys(("AgentHandle", "Turn", "turn"), "packbelt.turn"),
+    **dict.fromkeys(("Belt", "Scope", "decide"), "packbelt.belt"),
+    "load": "packbelt.catalog.load",
+    "tool": "packbelt.catalog.natives",
+    "Snapshot": "packbelt.catalog.snapshot",
+    "Workspace": "packbelt.catalog.workspace",
+}
+"""Where what is not in `packbelt.model` lives."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(_HOMES.get(name, "packbelt.model")), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

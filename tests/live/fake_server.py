@@ -13,6 +13,7 @@ import os
 import signal
 import sys
 import time
+from pathlib import Path
 
 VERSION = "2026-07-28"
 
@@ -21,8 +22,12 @@ def answer(config, method, params):
     modern = config.get("era") == "modern"
     tools = config.get("tools", [])
     if "reveal" in config:
-        seen = {name: hashlib.sha256(os.environ.get(name, "").encode()).hexdigest() for name in config["reveal"]}
-        report = json.dumps({"names": sorted(os.environ), "seen": seen, "cwd": os.getcwd(), "argv": sys.argv[2:]})
+        seen = {
+            name: hashlib.sha256(os.environ.get(name, "").encode()).hexdigest() for name in config["reveal"]
+        }
+        report = json.dumps(
+            {"names": sorted(os.environ), "seen": seen, "cwd": str(Path.cwd()), "argv": sys.argv[2:]}
+        )
         tools = [{"name": "environment", "description": report, "inputSchema": {"type": "object"}}]
     match method:
         case "server/discover" if modern:
@@ -55,15 +60,20 @@ def answer(config, method, params):
     return None
 
 
+def say(line):
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
 def main():
     config = json.loads(sys.argv[1])
     if "pids" in config:
-        with open(config["pids"], "a") as file:
+        with Path(config["pids"]).open("a") as file:
             file.write(f"{os.getpid()}\n")
     if config.get("deaf"):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if "banner" in config:
-        print(config["banner"], flush=True)
+        say(config["banner"])
     sys.stderr.write("x" * config.get("stderr", 0))
     sys.stderr.flush()
     for line in sys.stdin:
@@ -76,7 +86,7 @@ def main():
             reply["error"] = {"code": -32601, "message": f"no method {message['method']}"}
         else:
             reply["result"] = {key: value for key, value in result.items() if value is not None}
-        print(json.dumps(reply), flush=True)
+        say(json.dumps(reply))
     while config.get("deaf"):
         time.sleep(60)
 

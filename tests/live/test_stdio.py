@@ -4,9 +4,9 @@ import json
 import sys
 
 import pytest
-from conftest import FAKE, IMPATIENT, tools
+from live_helpers import FAKE, IMPATIENT, tools
 
-from packbelt.catalog.workspace import ServerSpec
+from packbelt.catalog.workspace import ServerSpec, Times
 from packbelt.live.connect import connect
 from packbelt.model import Code, ServerStatus
 
@@ -16,7 +16,7 @@ def shell(name, script, *args):
 
 
 def seen(state):
-    return json.loads(state.by_name and state.tools[0].description)
+    return json.loads(state.tools[0].description)
 
 
 @pytest.mark.parametrize("era", ["initialize", "modern"])
@@ -52,7 +52,12 @@ def test_more_tools_than_the_limit_are_cut_with_a_diagnostic(fake, meet):
 
 @pytest.mark.parametrize("era", ["initialize", "modern"])
 def test_one_bad_tool_costs_one_tool(fake, meet, era):
-    listed = [*tools(2), {"name": None, "inputSchema": {}}, {"name": "odd", "inputSchema": 7}, "no tool at all"]
+    listed = [
+        *tools(2),
+        {"name": None, "inputSchema": {}},
+        {"name": "odd", "inputSchema": 7},
+        "no tool at all",
+    ]
     state = meet(fake(era=era, tools=listed)).servers["fake"]
     assert [tool.name for tool in state.tools] == ["t000", "t001"]
     assert [found.code for found in state.diagnostics] == [Code.TOOL_BROKEN] * 3
@@ -88,14 +93,19 @@ FAILURES = {
     ),
     "unset": (
         ServerSpec("unset", "stdio", command="true", env={"TOKEN": "${PACKBELT_TEST_UNSET}"}),
-        "server 'unset': env.TOKEN needs ${PACKBELT_TEST_UNSET}, and that variable is not set; "
-        "set PACKBELT_TEST_UNSET, or write ${PACKBELT_TEST_UNSET:-default}",
+        (
+            "server 'unset': env.TOKEN needs ${PACKBELT_TEST_UNSET}, and that variable is not set; "
+            "set PACKBELT_TEST_UNSET, or write ${PACKBELT_TEST_UNSET:-default}"
+        ),
     ),
     "astray": (
         ServerSpec("astray", "stdio", command="true", cwd="no/such/place"),
         "its cwd is no directory: ",
     ),
-    "nul": (ServerSpec("nul", "stdio", command="true", args=("a\0b",)), "cannot run 'true': embedded null byte"),
+    "nul": (
+        ServerSpec("nul", "stdio", command="true", args=("a\0b",)),
+        "cannot run 'true': embedded null byte",
+    ),
     "exits": (
         shell("exits", "echo starting >&2; echo 'Error: no configuration' >&2; exit 3"),
         "exited with 3 before it could answer: Error: no configuration",
@@ -103,8 +113,10 @@ FAILURES = {
     "killed": (shell("killed", "kill -9 $$"), "was ended by SIGKILL before it could answer"),
     "junk": (
         shell("junk", "echo 'Hello, world'; exec sleep 60"),
-        "printed something that is not MCP: 'Hello, world'; "
-        "standard output carries messages alone, logs belong on standard error",
+        (
+            "printed something that is not MCP: 'Hello, world'; "
+            "standard output carries messages alone, logs belong on standard error"
+        ),
     ),
     "hangs": (
         shell("hangs", "printf '\\033[31mconnecting to the database\\033[0m\\n' >&2; exec sleep 60"),
@@ -134,13 +146,13 @@ def test_lc24_failures_leave_the_others_alone(fake, meet, pids):
 
 
 def test_a_server_that_hangs_on_its_list_has_failed(fake, meet, pids):
-    script = 'import sys; sys.path.insert(0, sys.argv[2]); import fake_server as f, time\n'
-    script += 'good = f.answer\n'
+    script = "import sys; sys.path.insert(0, sys.argv[2]); import fake_server as f, time\n"
+    script += "good = f.answer\n"
     script += 'f.answer = lambda c, m, p: time.sleep(60) if m == "tools/list" else good(c, m, p)\nf.main()'
     plain = fake()
-    spec = ServerSpec("fake", "stdio", command=sys.executable, args=("-S", "-c", script, plain.args[2], str(FAKE.parent)))
-    from packbelt.catalog.workspace import Times
-
+    spec = ServerSpec(
+        "fake", "stdio", command=sys.executable, args=("-S", "-c", script, plain.args[2], str(FAKE.parent))
+    )
     state = meet(spec, times=Times(start=20, list=0.4, shutdown=1)).servers["fake"]
     assert state.error == "did not list its tools within 0.4 s"
     pids.assert_gone(1)
@@ -154,26 +166,26 @@ def test_a_server_that_closes_its_output_and_stays_has_failed_at_once(meet):
 # Processes
 
 
-def background(pids_file, config, *, wait):
+def background(config, *, wait):
     """A wrapper that starts the real server behind itself, and stays or ends at once."""
     script = '"$1" -S "$2" "$3" <&3 & '
-    return shell("wrapped", "exec 3<&0; " + script + ("wait" if wait else ""), sys.executable, str(FAKE), config)
+    return shell(
+        "wrapped", "exec 3<&0; " + script + ("wait" if wait else ""), sys.executable, str(FAKE), config
+    )
 
 
 @pytest.mark.parametrize("wait", [True, False], ids=["wrapper stays", "wrapper ends first"])
 @pytest.mark.parametrize("deaf", [False, True], ids=["ends in order", "has to be killed"])
 def test_lc02_what_a_wrapper_started_is_ended_too(meet, pids, wait, deaf):
     config = json.dumps({"pids": str(pids.file), "tools": tools(1), "deaf": deaf})
-    from packbelt.catalog.workspace import Times
-
-    state = meet(background(pids.file, config, wait=wait), times=Times(20, 20, shutdown=0.4)).servers["wrapped"]
+    state = meet(background(config, wait=wait), times=Times(20, 20, shutdown=0.4)).servers["wrapped"]
     assert (state.status, state.error, len(state.tools)) == (ServerStatus.CONNECTED, "", 1)
     pids.assert_gone(1)
 
 
 def test_lc02_a_hanging_wrapper_takes_its_server_with_it(meet, pids):
     config = json.dumps({"pids": str(pids.file), "era": "mute", "deaf": True})
-    state = meet(background(pids.file, config, wait=True), times=IMPATIENT).servers["wrapped"]
+    state = meet(background(config, wait=True), times=IMPATIENT).servers["wrapped"]
     assert state.error == "did not answer within 0.6 s"
     pids.assert_gone(1)
 

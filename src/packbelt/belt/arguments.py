@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from packbelt.catalog.forms import compact
 from packbelt.model import JsonSchema
+from packbelt.model.encode import compact
 from packbelt.model.text import cut, one_line
 
 DEPTH = 6
@@ -32,8 +32,6 @@ def problem(schema: JsonSchema, arguments: Mapping[str, Any]) -> str:
     then the one to say.
     """
     text = compact(schema)
-    if text == _ANYTHING and not arguments:
-        return ""
     try:
         return _first_error(text, arguments)
     except Exception as error:  # whatever a third party's schema makes the validator raise
@@ -42,13 +40,13 @@ def problem(schema: JsonSchema, arguments: Mapping[str, Any]) -> str:
         raise
 
 
-_ANYTHING = '{"type":"object","properties":{}}'
-
-
 def _first_error(text: str, arguments: Mapping[str, Any]) -> str:
+    validator = _validator(text)
+    if validator.is_valid(dict(arguments)):
+        return ""
     from jsonschema.exceptions import best_match  # noqa: PLC0415 - not on the path of deciding
 
-    error = best_match(_validator(text).iter_errors(dict(arguments)))
+    error = best_match(validator.iter_errors(dict(arguments)))
     if error is None:
         return ""
     place = ".".join(str(part) for part in error.absolute_path)
@@ -66,8 +64,15 @@ def _validator(text: str) -> Any:
 
 def sample(schema: JsonSchema) -> dict[str, Any] | None:
     """The smallest arguments that the schema admits, strings as `...`; None where none were found."""
+    found = _sampled(compact(schema))
+    return None if found is None else json.loads(found)
+
+
+@lru_cache(maxsize=4096)
+def _sampled(text: str) -> str | None:
+    schema = json.loads(text)
     made = _object(schema, schema, DEPTH)
-    return made if not problem(schema, made) else None
+    return None if problem(schema, made) else compact(made)
 
 
 def _object(schema: Mapping[str, Any], root: JsonSchema, depth: int) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from packbelt.belt.routes import cuts_of, routes_to
 from packbelt.belt.rules import Fold, fold, reasons_of
 from packbelt.belt.scope import Scope, Subject, subject_of
 from packbelt.belt.selectors import Purpose, match_all
-from packbelt.catalog.registry import Registry, bits
+from packbelt.catalog.registry import Registry, bits, pick
 from packbelt.catalog.snapshot import Admitted, Placed
 from packbelt.model import (
     NATIVE,
@@ -141,7 +141,7 @@ class Belt(Mapping[str, BeltTool]):
         own = {f"{NATIVE}:{tool.name}": tool for tool in (self.opener, self.finder) if tool}
         admitted = self.registry.snapshot.admitted
         if not admitted:
-            return (*own.values(), *(known[i] for i in bits(self.direct)))
+            return (*own.values(), *pick(known, self.direct))
         places = iter(self.registry.admitted)
         known_ids = {str(known[i].id): i for i, _ in places}
         sent: list[Tool] = []
@@ -155,7 +155,7 @@ class Belt(Mapping[str, BeltTool]):
                 left &= ~(1 << i)
                 sent.append(known[i])
         sent += own.values()
-        sent += (known[i] for i in bits(left))
+        sent += pick(known, left)
         return tuple(sent)
 
     @cached_property

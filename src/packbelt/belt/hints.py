@@ -13,9 +13,9 @@ from packbelt.belt.gate import Denial, admit
 from packbelt.belt.names import SAME, Names, bare, words
 from packbelt.belt.opener import index_lines, packs_of
 from packbelt.belt.routes import cuts_of, routes_to, ways
-from packbelt.catalog.forms import compact
 from packbelt.catalog.registry import bits
 from packbelt.model import Hint, HintClass, Route, State, Suggestion
+from packbelt.model.encode import compact
 from packbelt.model.text import cut, quoted
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ MOST = 3
 """Suggestions in one hint."""
 NEAR = 45.0
 """Score from which a near name is worth proposing."""
+BESIDE = 0.75
+"""Share of the best score from which another name is proposed beside it."""
 LISTED = 12
 """Names that a hint lists at most."""
 SCHEMA_SHOWN = 1500
@@ -256,8 +258,10 @@ class Hinter:
 
     def _ranked(self, ranked: Iterable[tuple[str, float]], denial: Denial) -> Iterator[Suggestion]:
         reach = self._reach()
+        best = 0.0
         for name, score in ranked:
-            if score < NEAR:
+            best = max(best, score)
+            if score < max(NEAR, best * BESIDE):
                 return
             i = reach[name]
             if i is None:

@@ -8,6 +8,8 @@ stem and by the synonyms that models use for one another; and the letters' edit 
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from heapq import nlargest
+from operator import itemgetter
 
 from rapidfuzz import fuzz, process
 
@@ -42,7 +44,9 @@ _GROUP = {word: group.split()[0] for group in _SYNONYMS for word in group.split(
 
 SAME = 1000.0
 """Score of a name that differs in case, separators or a known prefix only."""
-_LETTERS = 62.0
+_COMMON = 100
+"""Names from which on a word is common."""
+_LETTERS = 70.0
 """Edit ratio (0 to 100) below which letters alone mean nothing."""
 
 
@@ -89,14 +93,10 @@ class Names:
 
     def rank(self, name: str, limit: int = 10) -> list[tuple[str, float]]:
         """The nearest names with their scores, best first; equal scores by name."""
-        scores: dict[int, float] = {}
         wanted = words(bare(name)[:200])
-        for word in wanted:
-            holders = self._words.get(word, ())
-            for i in holders:
-                scores[i] = scores.get(i, 0.0) + 1.0 / (1 + len(holders)) ** 0.25
         ranked = {
-            i: 100.0 * hits / max(len(wanted), len(words(self.names[i])), 1) for i, hits in scores.items()
+            i: 100.0 * hits / max(len(wanted), len(words(self.names[i])), 1)
+            for i, hits in self._shared(wanted, limit)
         }
         key = loose(name)[:200]
         close = process.extract(
@@ -108,6 +108,21 @@ class Names:
             ranked[i] = SAME
         best = sorted(ranked.items(), key=lambda item: (-item[1], self.names[item[0]]))
         return [(self.names[i], score) for i, score in best[:limit]]
+
+    def _shared(self, wanted: Iterable[str], limit: int) -> list[tuple[int, float]]:
+        """The names that share the most words, rare words first: one that many names have only adds to others."""
+        scores: dict[int, float] = {}
+        for word in sorted(wanted, key=lambda word: (len(self._words.get(word, ())), word)):
+            holders = self._words.get(word, [])
+            weight = 1.0 / (1 + len(holders)) ** 0.25
+            if len(holders) > _COMMON and scores:
+                for i in scores:
+                    if word in words(self.names[i]):
+                        scores[i] += weight
+            else:
+                for i in holders[: 5 * _COMMON]:
+                    scores[i] = scores.get(i, 0.0) + weight
+        return nlargest(4 * limit, scores.items(), key=itemgetter(1))
 
 
 def near(name: str, known: Sequence[str], limit: int = 3) -> list[str]:

@@ -7,9 +7,10 @@ refused and nothing callable is left out.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from packbelt.catalog.forms import compact, native_tool
+from packbelt.catalog.forms import native_tool
 from packbelt.catalog.registry import MCP, bits
 from packbelt.model import NATIVE, Permission, Tool
+from packbelt.model.encode import compact
 from packbelt.model.text import LIMIT, harmless, one_line
 
 if TYPE_CHECKING:
@@ -79,18 +80,18 @@ def index_lines(belt: "Belt", *, servers: bool = True) -> list[str]:
 
     It is the pack's summary or, where only hand-offs of it are packed for him, those hand-offs by name.
     """
+    parts = packs_of(belt, belt.packed).items()
+    return [_line(belt, pack, part) for pack, part in parts if servers or not pack.startswith(MCP)]
+
+
+def _line(belt: "Belt", pack_id: str, part: int) -> str:
     registry = belt.registry
-    lines = []
-    for pack_id, part in packs_of(belt, belt.packed).items():
-        if pack_id.startswith(MCP):
-            if servers:
-                lines.append(f"{harmless(pack_id)}: {server_summary(belt, pack_id.removeprefix(MCP), part)}")
-        elif part & ~registry.handoffs:
-            lines.append(f"{pack_id}: {one_line(registry.workspace.packs[pack_id].summary)}")
-        else:
-            names = ", ".join(registry.tools[i].name for i in _in_pack_order(belt, pack_id, part))
-            lines.append(f"{pack_id}: hands off by {names}")
-    return lines
+    if pack_id.startswith(MCP):
+        return f"{harmless(pack_id)}: {server_summary(belt, pack_id.removeprefix(MCP), part)}"
+    if part & ~registry.handoffs:
+        return f"{pack_id}: {one_line(registry.workspace.packs[pack_id].summary)}"
+    names = ", ".join(registry.tools[i].name for i in _in_pack_order(belt, pack_id, part))
+    return f"{pack_id}: hands off by {names}"
 
 
 def server_summary(belt: "Belt", server: str, mask: int) -> str:
@@ -121,14 +122,9 @@ def listing(belt: "Belt", pack_id: str) -> str:
     registry = belt.registry
     part = (registry.pack_mask(pack_id) or 0) & belt.packed
     opener = registry.workspace.config.opener
-    if pack_id.startswith(MCP):
-        head = f"{harmless(pack_id)}: {server_summary(belt, pack_id.removeprefix(MCP), part)}"
-        guide = ""
-    else:
-        pack = registry.workspace.packs[pack_id]
-        head, guide = f"{pack_id}: {one_line(pack.summary)}", pack.guide.strip()
+    guide = "" if pack_id.startswith(MCP) else registry.workspace.packs[pack_id].guide.strip()
     call = f'Call: {opener}(pack="{pack_id}", tool="<name>", arguments={{...}}), or the tool by its name.'
-    blocks = [head, *([guide] if guide else []), call]
+    blocks = [_line(belt, pack_id, part), *([guide] if guide else []), call]
     room = LISTING_LIMIT
     for i in _in_pack_order(belt, pack_id, part):
         tool = registry.tools[i]

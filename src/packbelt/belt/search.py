@@ -8,12 +8,13 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
+from heapq import nsmallest
 from typing import TYPE_CHECKING
 
 from packbelt.belt.names import loose, words
-from packbelt.catalog.forms import compact
 from packbelt.catalog.registry import Registry, bits
 from packbelt.model import Tool
+from packbelt.model.encode import compact
 from packbelt.model.text import one_line
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 _K1 = 1.2
 _B = 0.75
 _NAME_WEIGHT = 3
+_TELLING = 0.1
+"""Share of the strongest word's weight below which a word is left out of a query."""
 _DESCRIPTION = 600
 """Letters of a description that are indexed: what a tool does is said first."""
 
@@ -58,14 +61,22 @@ class Postings:
         """Bits of the best tools among those of a mask; an exact name always comes first."""
         exact = list(bits(self._names.get(loose(query.strip()), 0) & among))
         scores: dict[int, float] = {}
-        for word in words(query[:500]):
-            postings = self._postings.get(word, ())
-            weight = math.log(1 + (self._size - len(postings) + 0.5) / (len(postings) + 0.5))
+        for weight, postings in self._weighted(query):
             for i, score in postings:
                 scores[i] = scores.get(i, 0.0) + weight * score
-        ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
-        found = [i for i, _ in ranked if among >> i & 1 and i not in exact]
+        inside = ((-score, i) for i, score in scores.items() if among >> i & 1)
+        found = [i for _, i in nsmallest(limit + len(exact), inside) if i not in exact]
         return (exact + found)[:limit]
+
+    def _weighted(self, query: str) -> list[tuple[float, list[tuple[int, float]]]]:
+        """The postings of the query's words with their weights; words that nearly every tool has say nothing."""
+        found = []
+        for word in words(query[:500]):
+            postings = self._postings.get(word, [])
+            weight = math.log(1 + (self._size - len(postings) + 0.5) / (len(postings) + 0.5))
+            found.append((weight, postings))
+        strongest = max((weight for weight, _ in found), default=0.0)
+        return [(weight, postings) for weight, postings in found if weight >= strongest * _TELLING]
 
 
 class Finder:

@@ -1,7 +1,7 @@
 """Selectors against a registry: which bits an entry means, or what is wrong with it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from packbelt.belt.names import near
@@ -38,16 +38,20 @@ class Match:
 
 def match(registry: Registry, selector: Selector, purpose: Purpose, agent: Agent | None = None) -> Match:
     """What an entry means to an agent; without one, to the workspace, the snapshot or a spawn."""
-    key = (selector, purpose, agent.name if agent else None)
-    found = registry.memo.get(key)
+    own = agent if agent and agent.inline else None
+    key = (selector.text, selector.lenient, purpose, own and own.name)
+    found: Match | None = registry.memo.get(key)
     if found is None:
-        found = registry.memo[key] = _match(registry, selector, purpose, agent)
+        found = registry.memo[key] = _match(registry, selector, purpose, own)
+    if found.problem or found.note:  # the same words may stand in several files
+        problem, note = (d and replace(d, where=selector.where) for d in (found.problem, found.note))
+        return replace(found, problem=problem, note=note)
     return found
 
 
 def _match(registry: Registry, selector: Selector, purpose: Purpose, agent: Agent | None) -> Match:
     grant = purpose is Purpose.GRANT
-    natives = registry.index.all if not grant else registry.index.all & ~registry.handoffs
+    natives = registry.index.all & ~registry.handoffs if grant else registry.index.all
     match selector.kind:
         case Kind.ALL:
             return Match(natives | registry.server_tools)
@@ -102,10 +106,7 @@ def _server(registry: Registry, selector: Selector, agent: Agent | None, *, gran
     if tail is not None and "*" not in registry.masks:
         if grant:
             return _wrong(selector, "a grant names its server", mend=f'write "<server>/{tail}"')
-        found = glob(tail)
-        tools = registry.tools
-        size = registry.index.size
-        return Match(sum(1 << i for i in range(size, len(tools)) if found.match(tools[i].name)))
+        return Match(_everywhere(registry, tail))
     own = {registry.workspace.inline[name].short_name: name for name in (agent.inline if agent else ())}
     if not grant:  # a deny or approval of a name binds every inline server of that name
         names = {*registry.masks, *(spec.short_name for spec in registry.workspace.inline.values())}
@@ -130,6 +131,16 @@ def _server(registry: Registry, selector: Selector, agent: Agent | None, *, gran
         both = " and ".join(f"tool {part!r} of server {server!r}" for server, part in targets)
         return _wrong(selector, f"{selector.text!r} means {both}", mend="rename one of the servers")
     return _grant(registry, selector, *targets[0])
+
+
+def _everywhere(registry: Registry, part: str) -> int:
+    """Mask of the tools of every server that fit a glob or have a name."""
+    mask = 0
+    for name, state in registry.snapshot.servers.items():
+        local = state.matching(part)
+        if local:
+            mask |= local << registry.starts[name]
+    return mask
 
 
 def _grant(registry: Registry, selector: Selector, server: str, part: str) -> Match:
@@ -174,9 +185,7 @@ def _bind(registry: Registry, selector: Selector, targets: list[tuple[str, str]]
         elif part == "*":
             mask |= registry.masks[server]
         elif is_glob(part):
-            found, start = glob(part), registry.starts[server]
-            names = registry.state(server).by_name
-            mask |= sum(1 << (start + p) for name, p in names.items() if found.match(name))
+            mask |= registry.state(server).matching(part) << registry.starts[server]
     wild = all(part == "*" for _, part in targets)
     live = [server for server, _ in targets if registry.state(server).status is ServerStatus.CONNECTED]
     note = None

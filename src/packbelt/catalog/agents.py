@@ -2,7 +2,14 @@
 
 from typing import Any, Literal
 
-from packbelt.catalog.drafts import Draft, agent_servers, key_lines, name_problem, read_front_matter, selectors
+from packbelt.catalog.drafts import (
+    Draft,
+    agent_servers,
+    key_lines,
+    name_problem,
+    read_front_matter,
+    selectors,
+)
 from packbelt.catalog.names import default_handoff
 from packbelt.catalog.problems import kind_of, null_list, read_model
 from packbelt.catalog.schema import AgentFile
@@ -85,7 +92,9 @@ def _delegates(raw: object, document: Document) -> tuple[str, ...] | Literal["*"
         raise WorkspaceError(problem, where=document.where("delegates"), mend=mend, name="delegates")
     if "*" in raw:
         where = document.where("delegates", raw.index("*"))
-        raise WorkspaceError("`delegates` has * beside or in a list", where=where, mend='write delegates: "*"')
+        raise WorkspaceError(
+            "`delegates` has * beside or in a list", where=where, mend='write delegates: "*"'
+        )
     return _names(raw, "delegates", document)
 
 

@@ -4,7 +4,7 @@ Nothing is ever read as wider than it is written. A key that looks like a restri
 file; an entry that packbelt cannot express grants nothing, or denies more.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -31,7 +31,16 @@ _KNOWN = frozenset(
 )
 """Keys that Claude Code or its users' collections write and that decide no belt."""
 _RESTRICTIONS = (
-    *("tool", "allowedtools", "allowtools", "allowed", "allow", "enabledtools", "toolsallowed", "includetools"),
+    *(
+        "tool",
+        "allowedtools",
+        "allowtools",
+        "allowed",
+        "allow",
+        "enabledtools",
+        "toolsallowed",
+        "includetools",
+    ),
     *("deny", "denied", "deniedtools", "denytools", "disallowed", "blockedtools", "excludetools"),
     *("disabledtools", "forbiddentools", "toolsdenied", "toolsdisallowed"),
 )
@@ -58,9 +67,7 @@ def parse_claude_agent(text: str, file: str, origin: Origin) -> Draft:
     servers: tuple[str, ...] = ()
     inline: dict[str, ServerSpec] = {}
     for key in keys.get("mcpservers", ()):
-        servers, inline = agent_servers(
-            document.data[key], key, document, name, diagnostics, strict=False
-        )
+        servers, inline = agent_servers(document.data[key], key, document, name, diagnostics, strict=False)
     agent = Agent(
         name=name,
         description=_text(document, keys, "description"),
@@ -78,14 +85,18 @@ def parse_claude_agent(text: str, file: str, origin: Origin) -> Draft:
     return Draft(agent, inline, imported=True, diagnostics=tuple(diagnostics))
 
 
-def resolve(draft: Draft, shared: Mapping[str, ServerSpec]) -> tuple[Agent, tuple[Diagnostic, ...]]:
+def resolve(draft: Draft, shared: Iterable[str]) -> tuple[Agent, tuple[Diagnostic, ...]]:
     """The agent with its entries as selectors, resolved against the configured servers and its own.
+
+    Args:
+        draft: the agent as its file has it.
+        shared: names of the configured servers.
 
     Raises:
         WorkspaceError: an entry of `tools` has two readings.
     """
     agent = draft.agent
-    servers = {spec.name: spec.short_name for spec in (*shared.values(), *draft.inline.values())}
+    servers = {name: name for name in shared} | {full: spec.short_name for full, spec in draft.inline.items()}
     diagnostics: list[Diagnostic] = []
     tools = agent.tools
     if tools is not None:
@@ -101,7 +112,11 @@ def _keys(document: Document, diagnostics: list[Diagnostic]) -> dict[str, list[s
     for key in document.data:
         plain = key.lower().replace("_", "").replace("-", "")
         where = document.where(key)
-        if key == "tools" or (plain in _READ and plain not in ("tools", "name", "description")) or key in _READ:
+        if (
+            key == "tools"
+            or (plain in _READ and plain not in ("tools", "name", "description"))
+            or key in _READ
+        ):
             found.setdefault(plain, []).append(key)
         elif plain in _RESTRICTIONS or nearest(key, ("tools", "disallowedTools"), least=_CLOSE):
             right = "disallowedTools" if plain[:1] in "debf" and plain != "enabledtools" else "tools"
@@ -121,11 +136,18 @@ def _keys(document: Document, diagnostics: list[Diagnostic]) -> dict[str, list[s
 
 def _text(document: Document, keys: Mapping[str, Any], key: str) -> str:
     if key not in keys:
-        raise WorkspaceError(f"the key `{key}` is missing", where=document.where(), mend=f"add `{key}:`", name=key)
+        raise WorkspaceError(
+            f"the key `{key}` is missing", where=document.where(), mend=f"add `{key}:`", name=key
+        )
     value = document.data[key]
     if not isinstance(value, str) or not value.strip():
         mend = "put it in quotes" if isinstance(value, int | float) else "write text"
-        raise WorkspaceError(f"`{key}` is {kind_of(value) if value != '' else 'empty'}", where=document.where(key), mend=mend, name=key)
+        raise WorkspaceError(
+            f"`{key}` is {kind_of(value) if value != '' else 'empty'}",
+            where=document.where(key),
+            mend=mend,
+            name=key,
+        )
     return value.strip()
 
 
@@ -141,7 +163,7 @@ def _grant(
 ) -> Selector:
     text = entry.text
     if "(" in text:
-        message = f"agent {agent!r}: {text!r} restricts a tool's arguments, which is not expressed here: it grants nothing"
+        message = f"agent {agent!r}: {text!r} is about a tool's arguments; it grants nothing here"
         mend = "name the whole tool to grant it"
         diagnostics.append(Diagnostic(Level.WARNING, Code.AGENT_SPECIFIER, message, entry.where, mend, text))
         return entry
@@ -172,7 +194,7 @@ def _denials(
     text = entry.text
     if "(" in text:
         name = text.split("(", 1)[0]
-        message = f"agent {agent!r}: {text!r} restricts a tool's arguments, which is not expressed here: all of {name!r} is denied"
+        message = f"agent {agent!r}: {text!r} is about a tool's arguments; all of {name!r} is denied here"
         diagnostics.append(Diagnostic(Level.WARNING, Code.AGENT_SPECIFIER, message, entry.where, name=text))
         return _denials(replace(entry, text=name), servers, agent, diagnostics)
     if not text.startswith(PREFIX):
@@ -184,8 +206,13 @@ def _denials(
         return tuple(replace(entry, text=f"{server}/{tool}") for server, tool in found)
     splits = tuple(claude_splits(text))
     if any(is_glob(server) for server, tool in splits if tool != "*") or (is_glob(text) and len(splits) == 1):
-        message = f"agent {agent!r}: {text!r} has a pattern for servers' names, which is not expressed here: all servers' tools are denied"
+        message = (
+            f"agent {agent!r}: {text!r} is a pattern for servers' names; all servers' tools are denied here"
+        )
         diagnostics.append(Diagnostic(Level.WARNING, Code.AGENT_SPECIFIER, message, entry.where, name=text))
         return (replace(entry, text="*/*"),)
     # No configured server: one that turns up later must still be denied.
-    return (entry, *(replace(entry, text=f"{server}/{tool}") for server, tool in splits if not is_glob(server)))
+    return (
+        entry,
+        *(replace(entry, text=f"{server}/{tool}") for server, tool in splits if not is_glob(server)),
+    )

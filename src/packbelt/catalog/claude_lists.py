@@ -61,6 +61,8 @@ def _split(text: str, key: str, document: Document) -> Iterator[str]:
             word += letter
     if depth:
         where = document.where(key)
-        raise WorkspaceError(f"`{key}` has a parenthesis without its other half", where=where, mend="close it")
+        raise WorkspaceError(
+            f"`{key}` has a parenthesis without its other half", where=where, mend="close it"
+        )
     if word:
         yield word

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
+from packbelt.catalog.drafts import name_problem
 from packbelt.catalog.names import FIND_TOOLS
 from packbelt.catalog.problems import read_model
 from packbelt.catalog.schema import ConfigFile, ServerPolicyFile, ToolPolicyFile
@@ -38,6 +39,9 @@ def parse_config(text: str, file: str) -> Config:
         return Config(file=file, lines={"": 1})
     model = read_model(ConfigFile, document)
     _check_opener(model.opener, document)
+    if problem := name_problem(model.orchestrator):
+        where = document.where("orchestrator")
+        raise WorkspaceError(f"the name {model.orchestrator!r} {problem}", where=where, mend="name an agent")
     for i, folder in enumerate(model.skills):
         path = PurePosixPath(folder.replace("\\", "/"))
         if path.is_absolute() or ".." in path.parts:

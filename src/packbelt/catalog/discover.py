@@ -41,7 +41,7 @@ def find_workspace(start: Path | None = None) -> Path | None:
 
 
 def embedded_root() -> Path:
-    """packbelt's own workspace: inside the wheel, or the repository in a source checkout.
+    """Packbelt's own workspace: inside the wheel, or the repository in a source checkout.
 
     Raises:
         WorkspaceError: the installation has lost it.

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from packbelt.catalog import front_matter
 from packbelt.catalog.names import safe_handoff
-from packbelt.catalog.servers import broken_server, parse_entry
 from packbelt.catalog.problems import kind_of
+from packbelt.catalog.servers import broken_server, parse_entry
 from packbelt.catalog.workspace import Agent, BrokenAgent, Lines, ServerSpec
 from packbelt.catalog.yaml import Document, Path, parse_yaml
 from packbelt.model import Code, Diagnostic, Level, PackbeltError, Selector, WorkspaceError

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from hashlib import sha256
 from typing import Any
 
 from packbelt.model import (
@@ -16,6 +15,7 @@ from packbelt.model import (
     Where,
     server_source,
 )
+from packbelt.model.encode import compact
 from packbelt.model.wire import server_wire_name
 
 MAX_SCHEMA = 1 << 20
@@ -26,7 +26,10 @@ MAX_TOOLS = 1024
 HANDOFF_SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "properties": {
-        "request": {"type": "string", "description": "What is wanted, in full: the other agent sees only this."},
+        "request": {
+            "type": "string",
+            "description": "What is wanted, in full: the other agent sees only this.",
+        },
         "context": {"type": "string", "description": "Facts it needs besides."},
         "mcp_servers": {
             "type": "array",
@@ -39,16 +42,6 @@ HANDOFF_SCHEMA: Mapping[str, Any] = {
 }
 
 
-def compact(data: object) -> str:
-    """JSON without blanks, non-ASCII as it is, keys in the order given."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-
-
-def canonical(data: object) -> str:
-    """JSON without blanks and with sorted keys: equal content, equal text."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-
-
 def tool_line(wire_name: str, description: str, input_schema: Mapping[str, Any]) -> str:
     """One tool in the neutral request form: a JSON object and a newline.
 
@@ -59,12 +52,6 @@ def tool_line(wire_name: str, description: str, input_schema: Mapping[str, Any])
     return compact(form) + "\n"
 
 
-def digest_of(name: str, description: str, input_schema: Mapping[str, Any]) -> str:
-    """`sha256:` and the hex digest of a definition in canonical JSON."""
-    text = canonical([name, description, input_schema])
-    return "sha256:" + sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
 def schema_problem(schema: object) -> str:
     """What makes a schema unusable for every provider; empty if nothing does."""
     if not isinstance(schema, Mapping):
@@ -73,7 +60,7 @@ def schema_problem(schema: object) -> str:
         return f"its input schema has the type {schema['type']!r}, and arguments are an object"
     if not isinstance(schema.get("properties", {}), Mapping):
         return "the `properties` of its input schema are not an object"
-    return _endless_reference(schema) if '"$ref"' in json.dumps(schema) else ""
+    return _endless_reference(schema) if "$ref" in repr(schema) else ""
 
 
 def _endless_reference(schema: Mapping[str, Any]) -> str:
@@ -139,14 +126,15 @@ def native_tool(
         description=description,
         input_schema=schema,
         line=tool_line(name, description, schema),
-        digest=digest_of(name, description, schema),
         permission=permission,
         approve=approve,
         where=where,
     )
 
 
-def handoff_tool(name: str, agent: str, description: str, permission: Permission, where: Where | None) -> Tool:
+def handoff_tool(
+    name: str, agent: str, description: str, permission: Permission, where: Where | None
+) -> Tool:
     """The hand-off that leads to an agent."""
     return Tool(
         id=ToolId(HANDOFF, name),
@@ -154,7 +142,6 @@ def handoff_tool(name: str, agent: str, description: str, permission: Permission
         description=description,
         input_schema=HANDOFF_SCHEMA,
         line=tool_line(name, description, HANDOFF_SCHEMA),
-        digest=digest_of(name, description, HANDOFF_SCHEMA),
         permission=permission,
         target=agent,
         where=where,
@@ -229,7 +216,6 @@ def _server_tool(server: str, raw: object) -> Tool | str:
     try:
         line = tool_line(wire_name, description, schema)
         size = len(line.encode())
-        digest = digest_of(name, description, schema)
     except (UnicodeEncodeError, ValueError, TypeError, RecursionError):
         return "it holds what JSON or UTF-8 cannot carry"
     if size > MAX_SCHEMA:
@@ -240,7 +226,6 @@ def _server_tool(server: str, raw: object) -> Tool | str:
         description=description,
         input_schema=schema,
         line=line,
-        digest=digest,
         annotations=annotations if isinstance(annotations, Mapping) else {},
         altered=altered,
     )

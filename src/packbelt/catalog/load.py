@@ -9,9 +9,7 @@ from packbelt.catalog.workspace import Workspace
 from packbelt.model import Tool
 
 
-def load(
-    path: str | Path | None = None, *, tools: Sequence[Callable[..., Any] | Tool] = ()
-) -> Workspace:
+def load(path: str | Path | None = None, *, tools: Sequence[Callable[..., Any] | Tool] = ()) -> Workspace:
     """Read a workspace.
 
     Args:

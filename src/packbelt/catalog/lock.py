@@ -32,4 +32,7 @@ def lock_text(snapshot: Snapshot) -> str:
     servers = {
         name: {tool.name: tool.digest for tool in state.tools} for name, state in snapshot.servers.items()
     }
-    return json.dumps({"version": VERSION, "servers": servers}, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    return (
+        json.dumps({"version": VERSION, "servers": servers}, indent=2, sort_keys=True, ensure_ascii=False)
+        + "\n"
+    )

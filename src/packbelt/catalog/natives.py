@@ -92,18 +92,22 @@ def tool_from_callable(function: Callable[..., Any]) -> Tool:
             hint has no JSON Schema.
     """
     options: ToolOptions = getattr(function, _ATTRIBUTE, ToolOptions())
-    name = options.name or getattr(function, "__name__", "")
+    name = options.name or str(getattr(function, "__name__", ""))
     where = _where(function)
     if problem := plain_name_problem(name):
         mend = f"{problem}; give one with @packbelt.tool(name=...)"
-        raise WorkspaceError(f"{name or repr(function)!r} is no tool's name", where=where, mend=mend, name=name)
+        raise WorkspaceError(
+            f"{name or repr(function)!r} is no tool's name", where=where, mend=mend, name=name
+        )
     description = options.description
     if description is None:
         paragraph = (inspect.getdoc(function) or "").split("\n\n", 1)[0]
         description = " ".join(paragraph.split())
     schema = _schema(function, name, where)
     if problem := schema_problem(schema):
-        raise WorkspaceError(f"tool {name!r} cannot be used: {problem}", where=where, mend="change its hints", name=name)
+        raise WorkspaceError(
+            f"tool {name!r} cannot be used: {problem}", where=where, mend="change its hints", name=name
+        )
     return native_tool(
         NATIVE,
         name,
@@ -150,7 +154,8 @@ def _schema(function: Callable[..., Any], name: str, where: Where | None) -> dic
         if parameter.annotation is parameter.empty:
             raise refuse(f"parameter {parameter.name!r} has no type hint", "add one")
     try:
-        schema = TypeAdapter(function).json_schema(schema_generator=Untitled)
+        adapter: TypeAdapter[Any] = TypeAdapter(function)  # type: ignore[arg-type]  # pydantic takes functions too
+        schema = adapter.json_schema(schema_generator=Untitled)
     except (PydanticUserError, NameError, TypeError) as problem:
         first = str(problem).splitlines()[0]
         raise refuse(f"its type hints have no JSON Schema: {first}", "use plainer hints") from None

@@ -35,7 +35,7 @@ def read_packs(tree: Tree) -> list[PackFileRead]:
     Raises:
         WorkspaceError: a file is not as the format says, or two packs claim one id or one tool.
     """
-    listing = tree.list(tree.root / FOLDER, ".yaml", ".yml")
+    listing = tree.find(tree.root / FOLDER, ".yaml", ".yml")
     packs = [parse_pack(tree.read(path), tree.name(path), path.stem) for path in listing.files]
     _refuse_twins([read.pack for read in packs])
     return packs
@@ -119,7 +119,10 @@ def _tool(document: Document, i: int, raw: dict[str, object]) -> Tool:
     if problem := schema_problem(model.input_schema):
         place = document.where("tools", i, "input_schema")
         raise WorkspaceError(
-            f"tool {model.name!r} cannot be used: {problem}", where=place, mend="mend its input_schema", name=model.name
+            f"tool {model.name!r} cannot be used: {problem}",
+            where=place,
+            mend="mend its input_schema",
+            name=model.name,
         )
     permission = Permission.parse(model.permission)
     return native_tool(
@@ -157,8 +160,9 @@ def _refuse_twins(packs: Sequence[Pack]) -> None:
         ids[pack.id] = pack
         for name in pack.members:
             if other := members.get(name):
+                there = other.where(f"tools.{name}")
                 raise WorkspaceError(
-                    f"tool {name!r} is in two packs: {pack.id!r} here and {other.id!r} in {other.where(f'tools.{name}')}",
+                    f"tool {name!r} is in two packs: {pack.id!r} here and {other.id!r} in {there}",
                     where=pack.where(f"tools.{name}"),
                     mend="remove it from one of them",
                     name=name,

@@ -61,7 +61,7 @@ def read_model(
     """
     part = document.data if data is None and not at else data
     if not isinstance(part, Mapping):
-        what = "the file" if not at else f"`{dotted(at)}`"
+        what = f"`{dotted(at)}`" if at else "the file"
         problem = f"{what} is {kind_of(part)}, not a mapping"
         raise error(problem, where=document.where(*at), mend="write `key: value` lines")
     try:
@@ -70,7 +70,9 @@ def read_model(
         raise _explain(found, model, document, at, error) from None
 
 
-def null_list(key: str, document: Document, *path: str | int, error: type[PackbeltError] = WorkspaceError) -> PackbeltError:
+def null_list(
+    key: str, document: Document, *path: str | int, error: type[PackbeltError] = WorkspaceError
+) -> PackbeltError:
     """The error of a key that has no value where a list is expected: absent and empty are different things."""
     return error(
         f"`{key}` has no value", where=document.where(*path), mend="write [] or remove the key", name=key
@@ -121,7 +123,10 @@ def _sentence(detail: ErrorDetails, model: type[BaseModel], at: Path) -> tuple[s
     if kind == "literal_error":
         words = str(context.get("expected", "")).replace("'", "").replace(" or ", ", ").split(", ")
         near = nearest(value, words) if isinstance(value, str) else ""
-        return f"`{key}` is {value!r}", f"did you mean {near!r}?" if near else f"write one of {', '.join(words)}"
+        return (
+            f"`{key}` is {value!r}",
+            f"did you mean {near!r}?" if near else f"write one of {', '.join(words)}",
+        )
     if kind == "greater_than":
         return f"`{key}` is {value}", f"write a number above {context.get('gt')}"
     if kind == "string_too_short":

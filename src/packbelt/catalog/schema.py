@@ -154,4 +154,4 @@ class LockFile(FileModel):
     """`packbelt.lock`."""
 
     version: Literal[1]
-    servers: dict[str, dict[str, Annotated[str, Field(pattern=r"\Asha256:[0-9a-f]{64}\Z")]]]
+    servers: dict[str, dict[str, Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]]]

@@ -68,30 +68,33 @@ def check_matched(selectors: Iterable[Selector], key: str, known: Known) -> None
     """
     for selector in selectors:
         _check_form(selector, key, known)
-        if selector.kind is Kind.NAME:
-            matches = glob(selector.text).match
-            if not any(matches(name) for name in known.names):
-                raise _error(
-                    selector,
-                    f"{selector.text!r} in `{key}` matches no tool",
-                    suggestion(selector.text, known.names, otherwise="name a tool, server/tool or pack:id"),
-                )
-        elif selector.kind is Kind.SERVER and known.complete and selector.any_server is None:
-            if not selector.readings(known.servers):
-                server = selector.text.partition("/")[0]
-                raise _error(
-                    selector,
-                    f"{selector.text!r} in `{key}` names the unknown server {server!r}",
-                    suggestion(server, known.servers, otherwise=f"known servers are {listed(known.servers)}"),
-                )
-        elif selector.pack.startswith(_SERVER_PACK) and known.complete:
-            server = selector.pack.removeprefix(_SERVER_PACK)
-            if selector.kind is Kind.PACK and server not in known.servers:
-                raise _error(
-                    selector,
-                    f"{selector.text!r} in `{key}` names the unknown server {server!r}",
-                    suggestion(server, known.servers, otherwise=f"known servers are {listed(known.servers)}"),
-                )
+        if selector.kind is Kind.NAME and not any(map(glob(selector.text).match, known.names)):
+            raise _error(
+                selector,
+                f"{selector.text!r} in `{key}` matches no tool",
+                suggestion(selector.text, known.names, otherwise="name a tool, server/tool or pack:id"),
+            )
+        server = _unknown_server(selector, known)
+        if server and known.complete:
+            raise _error(
+                selector,
+                f"{selector.text!r} in `{key}` names the unknown server {server!r}",
+                suggestion(server, known.servers, otherwise=f"known servers are {listed(known.servers)}"),
+            )
+
+
+def _unknown_server(selector: Selector, known: Known) -> str:
+    """The server that a selector names and that is not known; empty if there is none."""
+    if selector.kind is Kind.PACK and selector.pack.startswith(_SERVER_PACK):
+        server = selector.pack.removeprefix(_SERVER_PACK)
+        return "" if server in known.servers else server
+    if (
+        selector.kind is not Kind.SERVER
+        or selector.any_server is not None
+        or selector.readings(known.servers)
+    ):
+        return ""
+    return selector.text.partition("/")[0]
 
 
 def _check_form(selector: Selector, key: str, known: Known) -> None:
@@ -101,10 +104,11 @@ def _check_form(selector: Selector, key: str, known: Known) -> None:
     if "," in text and text not in known.names:
         parts = ", ".join(part.strip() for part in text.split(","))
         raise _error(selector, f"{text!r} in `{key}` is several entries in one", f"write [{parts}]")
-    if selector.kind is Kind.PACK and selector.pack not in known.packs:
-        if not selector.pack.startswith(_SERVER_PACK):
-            mend = suggestion(selector.pack, known.packs, otherwise=f"known packs are {listed(known.packs)}")
-            raise _error(selector, f"{text!r} in `{key}` names no pack", mend)
+    # A server is a pack too; whether it is there is asked where servers are.
+    is_pack = selector.kind is Kind.PACK and not selector.pack.startswith(_SERVER_PACK)
+    if is_pack and selector.pack not in known.packs:
+        mend = suggestion(selector.pack, known.packs, otherwise=f"known packs are {listed(known.packs)}")
+        raise _error(selector, f"{text!r} in `{key}` names no pack", mend)
     if selector.kind is Kind.NAME and text not in known.names:
         if text in known.servers:
             raise _error(selector, f"{text!r} in `{key}` is a server, not a tool", f"write {text}/*")

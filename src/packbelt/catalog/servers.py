@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Literal, Never
 
-from packbelt.catalog.forms import canonical
 from packbelt.catalog.near import listed, suggestion
 from packbelt.catalog.problems import kind_of
 from packbelt.catalog.text import OutsideError, Tree
 from packbelt.catalog.workspace import ServerSpec
 from packbelt.catalog.yaml import Document, Path, parse_json
-from packbelt.model import Code, Diagnostic, Level, PackbeltError, Where, WorkspaceError
+from packbelt.model import Code, Diagnostic, Level, PackbeltError, WorkspaceError
+from packbelt.model.encode import canonical
 
 FILE = ".mcp.json"
 
@@ -86,7 +86,11 @@ def _entries(document: Document) -> tuple[Mapping[str, Any], Path, list[Diagnost
             problem = f"`mcpServers` is {kind_of(servers)}, not an object"
             raise WorkspaceError(problem, where=document.where("mcpServers"), mend='write {"name": {...}}')
         beside = [key for key in data if key != "mcpServers" and not key.startswith(("$", "_"))]
-        return servers, ("mcpServers",), [_unread(key, document, (key,), "", ("mcpServers",)) for key in beside]
+        return (
+            servers,
+            ("mcpServers",),
+            [_unread(key, document, (key,), "", ("mcpServers",)) for key in beside],
+        )
     # Plugins ship the map without its wrapper; it is taken if nothing else can be meant.
     if all(isinstance(raw, dict) and ("command" in raw or "url" in raw) for raw in data.values()):
         return data, (), []
@@ -97,14 +101,19 @@ def _entries(document: Document) -> tuple[Mapping[str, Any], Path, list[Diagnost
             mend="call it `mcpServers`",
         )
     raise WorkspaceError(
-        "has no `mcpServers`", where=document.where(), mend=suggestion_for_wrapper(tuple(data)), name="mcpServers"
+        "has no `mcpServers`",
+        where=document.where(),
+        mend=suggestion_for_wrapper(tuple(data)),
+        name="mcpServers",
     )
 
 
 def suggestion_for_wrapper(keys: tuple[str, ...]) -> str:
     """The mend of a file whose wrapper is missing or misspelt."""
     close = [key for key in keys if key.lower().replace("_", "").replace("-", "") == "mcpservers"]
-    return f"call `{close[0]}` `mcpServers`" if close else 'write {"mcpServers": {"name": {"command": "..."}}}'
+    return (
+        f"call `{close[0]}` `mcpServers`" if close else 'write {"mcpServers": {"name": {"command": "..."}}}'
+    )
 
 
 def _unread(key: str, document: Document, path: Path, owner: str, known: tuple[str, ...]) -> Diagnostic:
@@ -156,12 +165,14 @@ def parse_entry(
             continue
         remark = _unread(key, document, (*path, key), name, tuple(_KEYS - {"shell"}))
         if strict:
-            raise WorkspaceError(f"server {name!r} has the unknown key `{key}`", where=remark.where, mend=remark.mend, name=key)
+            raise WorkspaceError(
+                f"server {name!r} has the unknown key `{key}`", where=remark.where, mend=remark.mend, name=key
+            )
         diagnostics.append(remark)
     if raw.get("shell") not in (None, False):
         entry.refuse("wants a shell", "write the program as `command` and its arguments as `args`", "shell")
     transport = _transport(entry, raw)
-    args = tuple(entry.list(raw, "args")) if transport == "stdio" else ()
+    args = tuple(entry.items(raw, "args")) if transport == "stdio" else ()
     if any(_PLACEHOLDER.search(arg) for arg in args):
         message = f"server {name!r} has a placeholder in `args`, which every user of the machine can read"
         place = document.where(*path, "args")
@@ -176,10 +187,10 @@ def parse_entry(
         transport=transport,
         command=entry.text(raw, "command") if transport == "stdio" else "",
         args=args,
-        env=entry.map(raw, "env") if transport == "stdio" else {},
+        env=entry.pairs(raw, "env") if transport == "stdio" else {},
         cwd=entry.text(raw, "cwd") or None if transport == "stdio" else None,
         url=entry.text(raw, "url") if transport == "http" else "",
-        headers=entry.map(raw, "headers") if transport == "http" else {},
+        headers=entry.pairs(raw, "headers") if transport == "http" else {},
         required=required,
         owner=owner,
         digest="sha256:" + sha256(canonical(raw).encode()).hexdigest(),
@@ -198,20 +209,20 @@ def _transport(entry: "_Entry", raw: Mapping[str, Any]) -> Literal["stdio", "htt
         kind = "stdio" if has_command else "http"
     if not isinstance(kind, str):
         entry.refuse(f"has a `type` that is {kind_of(kind)}", "write stdio or http", "type")
-    if kind.lower() in _HTTP:
-        if not has_url:
-            entry.refuse(f"has the type {kind!r} and no `url`", "add `url`")
-        if not _URL.match(entry.text(raw, "url")):
-            entry.refuse("has a `url` that is not http", "write https://...", "url")
-        return "http"
+    if kind.lower() == "sse":
+        entry.refuse("has the type 'sse', which is not taken", "use the server's http address", "type")
+    if kind.lower() not in {"stdio", *_HTTP}:
+        mend = suggestion(kind, ("stdio", "http"), otherwise="write stdio or http")
+        entry.refuse(f"has the unknown type {kind!r}", mend, "type")
     if kind.lower() == "stdio":
         if not has_command:
             entry.refuse("has the type 'stdio' and no `command`", "add `command`")
         return "stdio"
-    if kind.lower() == "sse":
-        entry.refuse("has the type 'sse', which is not taken", "use the server's http address", "type")
-    mend = suggestion(kind, ("stdio", "http"), otherwise="write stdio or http")
-    entry.refuse(f"has the unknown type {kind!r}", mend, "type")
+    if not has_url:
+        entry.refuse(f"has the type {kind!r} and no `url`", "add `url`")
+    if not _URL.match(entry.text(raw, "url")):
+        entry.refuse("has a `url` that is not http", "write https://...", "url")
+    return "http"
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,13 +245,13 @@ class _Entry:
             self.refuse(f"has a `{key}` that is {kind_of(value)}", "write text", key)
         return self.clean(value, key)
 
-    def list(self, raw: Mapping[str, Any], key: str) -> list[str]:
+    def items(self, raw: Mapping[str, Any], key: str) -> list[str]:
         value = raw.get(key, [])
         if not isinstance(value, list):
             self.refuse(f"has an `{key}` that is {kind_of(value)}", "write a list", key)
         return [self.scalar(part, key, i) for i, part in enumerate(value)]
 
-    def map(self, raw: Mapping[str, Any], key: str) -> dict[str, str]:
+    def pairs(self, raw: Mapping[str, Any], key: str) -> dict[str, str]:
         value = raw.get(key, {})
         if not isinstance(value, Mapping):
             self.refuse(f"has `{key}` that is {kind_of(value)}", "write names with their values", key)

@@ -43,8 +43,6 @@ def _folders(tree: Tree, root: Path, found: _Found) -> list[Path]:
     if not os.path.lexists(root):
         return []
     try:
-        if not tree.holds(root):
-            raise WorkspaceError("is a link that leads out of the workspace", where=Where(tree.name(root)), mend="copy it in")
         entries = tree.entries(root)
     except WorkspaceError as problem:
         found.diagnostics.append(_broken(problem, root.name))
@@ -56,7 +54,9 @@ def _read(tree: Tree, folder: Path, found: _Found) -> None:
     path = folder / FILE
     if not tree.holds(folder):
         problem = WorkspaceError(
-            "is a link that leads out of the workspace", where=Where(tree.name(folder)), mend="copy the folder in"
+            "is a link that leads out of the workspace",
+            where=Where(tree.name(folder)),
+            mend="copy the folder in",
         )
         found.diagnostics.append(_broken(problem, folder.name))
         return
@@ -106,13 +106,18 @@ def parse_skill(text: str, file: str, folder: str) -> Skill:
         if not isinstance(value, str) or not value.strip():
             what = "empty" if value == "" else kind_of(value)
             mend = "put it in quotes" if isinstance(value, int | float) else "write text"
-            raise WorkspaceError(f"`{key}` is {what}, not text", where=document.where(key), mend=mend, name=key)
+            raise WorkspaceError(
+                f"`{key}` is {what}, not text", where=document.where(key), mend=mend, name=key
+            )
         values[key] = value.strip()
     name = values["name"]
     # A name becomes a path when a skill is installed or run.
     if name in (".", "..") or any(letter in name for letter in "/\\:") or not name.isprintable():
         raise WorkspaceError(
-            f"{name!r} is no name for a skill", where=document.where("name"), mend="write a-z, 0-9 and -", name=name
+            f"{name!r} is no name for a skill",
+            where=document.where("name"),
+            mend="write a-z, 0-9 and -",
+            name=name,
         )
     return Skill(name, values["description"], folder, document.where("name"))
 

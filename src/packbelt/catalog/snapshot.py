@@ -1,5 +1,6 @@
 """`Snapshot`: what is true now. Immutable; every change is a new one."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,6 +11,10 @@ from packbelt.catalog.forms import server_tools
 from packbelt.catalog.tokens import count
 from packbelt.catalog.workspace import Skill
 from packbelt.model import Diagnostic, Permission, Selector, ServerStatus, Tool, Where
+from packbelt.model.selector import WILDCARD, glob
+
+LAST = "\U0010ffff"
+"""Sorts after every letter."""
 
 Placed = Literal["direct", "packed", "deferred"]
 
@@ -37,6 +42,25 @@ class ServerState:
     def by_name(self) -> Mapping[str, int]:
         """Position of each tool in `tools`."""
         return {tool.id.name: i for i, tool in enumerate(self.tools)}
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The tools' plain names, in their order."""
+        return tuple(tool.id.name for tool in self.tools)
+
+    def matching(self, pattern: str) -> int:
+        """The tools whose plain names fit a case-sensitive glob, as bits of their positions.
+
+        The names are sorted, so the letters before the first wildcard narrow them to one run.
+        """
+        names = self.names
+        head = WILDCARD.split(pattern, maxsplit=1)[0]
+        low = bisect_left(names, head)
+        high = bisect_right(names, head + LAST, lo=low)
+        if pattern == head + "*":
+            return (1 << high) - (1 << low)
+        fits = glob(pattern).match
+        return sum(1 << i for i in range(low, high) if fits(names[i]))
 
     @cached_property
     def altered(self) -> tuple[int, ...]:
@@ -125,11 +149,9 @@ class Snapshot:
         if before:
             known = {tool.name: tool for tool in before.tools}
             tools = tuple(
-                old if (old := known.get(tool.name)) and old.digest == tool.digest else tool for tool in tools
+                old if (old := known.get(tool.name)) and _same(old, tool) else tool for tool in tools
             )
-        state = ServerState(
-            server, ServerStatus.CONNECTED, tools, instructions, diagnostics=diagnostics
-        )
+        state = ServerState(server, ServerStatus.CONNECTED, tools, instructions, diagnostics=diagnostics)
         return self._with_server(state)
 
     def mark(self, server: str, status: ServerStatus, error: str = "") -> "Snapshot":
@@ -141,3 +163,8 @@ class Snapshot:
 
     def _with_server(self, state: ServerState) -> "Snapshot":
         return replace(self, servers={**self.servers, state.name: state})
+
+
+def _same(old: Tool, new: Tool) -> bool:
+    """Whether two tools are defined alike, whatever the order of their schemas' keys."""
+    return old.line == new.line or old.digest == new.digest

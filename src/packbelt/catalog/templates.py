@@ -20,7 +20,7 @@ def read_templates(tree: Tree, origin: Origin) -> tuple[dict[str, Template], dic
         )
 
     try:
-        listing = tree.list(tree.root / FOLDER, SUFFIX)
+        listing = tree.find(tree.root / FOLDER, SUFFIX)
     except PackbeltError as problem:
         report(FOLDER, problem)
         return templates, broken

@@ -99,7 +99,7 @@ class Tree:
             )
         return read_text(path, file)
 
-    def list(self, folder: Path, *suffixes: str, deep: bool = False) -> Listing:
+    def find(self, folder: Path, *suffixes: str, deep: bool = False) -> Listing:
         """The files of a folder with one of these suffixes, hidden ones left out.
 
         Args:
@@ -111,14 +111,6 @@ class Tree:
             OutsideError: the folder itself leads out of the workspace.
             WorkspaceError: a folder cannot be listed.
         """
-        if not os.path.lexists(folder):
-            return Listing((), ())
-        if not self.holds(folder):
-            raise OutsideError(
-                "is a link that leads out of the workspace",
-                where=Where(self.name(folder)),
-                mend="copy the folder in",
-            )
         files: list[Path] = []
         outside: list[Path] = []
         seen: set[Path] = set()
@@ -142,14 +134,20 @@ class Tree:
         """Everything directly in a folder, in the order of the names; a missing folder is empty.
 
         Raises:
+            OutsideError: it is a link that leads out of the workspace.
             WorkspaceError: it cannot be listed.
         """
+        if not os.path.lexists(folder):
+            return []
+        if not self.holds(folder):
+            where = Where(self.name(folder))
+            raise OutsideError("is a link that leads out of the workspace", where=where, mend="copy it in")
         try:
             return sorted(folder.iterdir())
-        except FileNotFoundError:
-            return []
         except OSError as problem:
             reason = problem.strerror or type(problem).__name__
             raise WorkspaceError(
-                f"cannot be listed: {reason}", where=Where(self.name(folder)), mend="check it is a readable folder"
+                f"cannot be listed: {reason}",
+                where=Where(self.name(folder)),
+                mend="check it is a readable folder",
             ) from None

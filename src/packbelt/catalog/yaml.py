@@ -94,7 +94,9 @@ def parse_json(
     except json.JSONDecodeError as problem:
         mend = "finish the file: it ends too early" if not text[problem.pos :].strip() else ""
         mend = mend or "check commas, quotes and brackets around this place; JSON takes no comments"
-        raise error(f"is not valid JSON: {problem.msg}", where=Where(file, problem.lineno), mend=mend) from None
+        raise error(
+            f"is not valid JSON: {problem.msg}", where=Where(file, problem.lineno), mend=mend
+        ) from None
     except _DuplicateKeyError as problem:
         raise error(
             f"key {problem.key!r} stands twice in one object",
@@ -105,7 +107,9 @@ def parse_json(
     except RecursionError:
         raise error("is nested too deeply", where=Where(file), mend="flatten it") from None
     except ValueError as problem:
-        raise error(f"is not valid JSON: {problem}", where=Where(file), mend="write a finite number") from None
+        raise error(
+            f"is not valid JSON: {problem}", where=Where(file), mend="write a finite number"
+        ) from None
     if _SURROGATE.search(text) and not encodable(data):
         raise error("holds half of a surrogate pair", where=Where(file), mend="write the whole character")
     return Document(data, file, _json_lines(text, file) if lines else {})
@@ -142,8 +146,10 @@ def _no_constant(word: str) -> NoReturn:
 
 
 def _second(text: str, key: str) -> int:
-    """The line of the second time that a key is written; 0 where it is written only once, in two spellings."""
-    places = [found.start() for found in re.finditer(re.escape(json.dumps(key, ensure_ascii=False)) + r"\s*:", text)]
+    """The line of the second time that a key is written; 0 where its second spelling is another."""
+    places = [
+        found.start() for found in re.finditer(re.escape(json.dumps(key, ensure_ascii=False)) + r"\s*:", text)
+    ]
     return text.count("\n", 0, places[1]) + 1 if len(places) > 1 else 0
 
 
@@ -192,16 +198,20 @@ class _Builder:
         return Document(self.data, self.file, self.lines)
 
     def refuse(self, event: yaml.Event, problem: str, mend: str) -> NoReturn:
-        line = event.start_mark.line + self.first_line
-        raise self.error(problem, where=Where(self.file, line), mend=mend)
+        raise self.error(problem, where=Where(self.file, self.line(event)), mend=mend)
+
+    def line(self, event: yaml.Event) -> int:
+        return (event.start_mark.line if event.start_mark else 0) + self.first_line
 
     def take(self, event: yaml.Event) -> None:
         if isinstance(event, yaml.AliasEvent):
-            self.refuse(event, f"`*{event.anchor}` is a YAML alias, which is not taken", f"write it out, or {_QUOTE}")
-        if getattr(event, "anchor", None) is not None:
-            self.refuse(event, f"`&{event.anchor}` is a YAML anchor, which is not taken", f"remove it, or {_QUOTE}")
-        if getattr(event, "tag", None) is not None:
-            self.refuse(event, f"`{event.tag}` is a YAML tag, which is not taken", f"remove it, or {_QUOTE}")
+            self.refuse(
+                event, f"`*{event.anchor}` is a YAML alias, which is not taken", f"write it out, or {_QUOTE}"
+            )
+        if (anchor := getattr(event, "anchor", None)) is not None:
+            self.refuse(event, f"`&{anchor}` is a YAML anchor, which is not taken", f"remove it, or {_QUOTE}")
+        if (tag := getattr(event, "tag", None)) is not None:
+            self.refuse(event, f"`{tag}` is a YAML tag, which is not taken", f"remove it, or {_QUOTE}")
         if isinstance(event, yaml.ScalarEvent):
             self.scalar(event)
         elif isinstance(event, yaml.MappingStartEvent):
@@ -227,7 +237,7 @@ class _Builder:
             first = self.lines[(*frame.path, key)]
             self.refuse(event, f"key {key!r} stands twice, first on line {first}", "keep one of them")
         frame.key = key
-        self.lines[(*frame.path, key)] = event.start_mark.line + self.first_line
+        self.lines[(*frame.path, key)] = self.line(event)
 
     def open(self, value: "dict[str, Any] | list[Any]", event: yaml.Event) -> None:
         frame = self.frames[-1] if self.frames else None
@@ -245,7 +255,7 @@ class _Builder:
         frame = self.frames[-1]
         if isinstance(frame.value, list):
             path = (*frame.path, len(frame.value))
-            self.lines[path] = event.start_mark.line + self.first_line
+            self.lines[path] = self.line(event)
             frame.value.append(value)
             return path
         key = frame.key or ""
@@ -275,7 +285,9 @@ class _Builder:
         where = Where(self.file, row + self.first_line)
         blank = line[: len(line) - len(line.lstrip())]
         if "\t" in blank or "tab character" in str(problem.problem):
-            return self.error("a tab indents this line, and YAML takes only spaces", where=where, mend="use spaces")
+            return self.error(
+                "a tab indents this line, and YAML takes only spaces", where=where, mend="use spaces"
+            )
         return self.error(f"is not valid YAML: {_say(problem)}", where=where, mend=_mend(problem))
 
 

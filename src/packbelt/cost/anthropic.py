@@ -7,7 +7,7 @@ the measured ratio of the two vocabularies. `messages.count_tokens` gives the pr
 
 from functools import lru_cache
 
-from packbelt.catalog.forms import compact
+from packbelt.model.encode import compact
 from packbelt.catalog.tokens import ENCODING, count
 from packbelt.cost.claude_families import FAMILIES, NEWEST
 from packbelt.cost.scheme import Content, Figures, Scheme, section_text

@@ -9,7 +9,7 @@ measurements (github.com/hmarr/openai-chat-tokens, MIT, gpt-3.5-turbo): descript
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from packbelt.catalog.forms import compact
+from packbelt.model.encode import compact
 
 HEADER = "namespace functions {\n\n"
 FOOTER = "} // namespace functions"

@@ -10,10 +10,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import translate
+from functools import lru_cache
 
 from packbelt.model.where import Where
 
-_GLOB = re.compile(r"[*?\[]")
+WILDCARD = re.compile(r"[*?\[]")
+"""What makes a tool part a glob."""
 
 
 class Kind(StrEnum):
@@ -77,9 +79,10 @@ class Selector:
 
 def is_glob(part: str) -> bool:
     """Whether a tool part holds a glob's characters."""
-    return bool(_GLOB.search(part))
+    return bool(WILDCARD.search(part))
 
 
+@lru_cache(maxsize=256)
 def glob(part: str) -> re.Pattern[str]:
     """A compiled, case-sensitive glob over whole names."""
     return re.compile(translate(part))

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from packbelt.model.encode import digest
 from packbelt.model.permission import Permission
 from packbelt.model.where import Where
 
@@ -50,7 +51,6 @@ class Tool:
         description: what the model reads, as its source wrote it.
         input_schema: JSON Schema of the arguments, always an object schema with `properties`.
         line: its line of the neutral request form, newline included: what its tokens are counted on.
-        digest: `sha256:` of name, description and schema in canonical JSON.
         permission: what a call needs, where its source says so; the workspace settles the rest.
         approve: whether its source asks that a person approve each call; selectors may add more.
         annotations: what a server says of it (read-only, destructive); shown, never trusted.
@@ -64,7 +64,6 @@ class Tool:
     description: str
     input_schema: JsonSchema
     line: str
-    digest: str
     permission: Permission | None = None
     approve: bool = False
     annotations: Mapping[str, Any] = field(default_factory=dict)
@@ -76,3 +75,8 @@ class Tool:
     def name(self) -> str:
         """The plain name."""
         return self.id.name
+
+    @property
+    def digest(self) -> str:
+        """`sha256:` of name, description and schema in canonical JSON; worked out when asked for."""
+        return digest([self.id.name, self.description, self.input_schema])

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from packbelt.belt import Scope
-from packbelt.catalog.forms import canonical
 from packbelt.catalog.snapshot import Admitted, Snapshot
 from packbelt.catalog.workspace import Workspace
 from packbelt.model import Hint, HintClass, Refusal, Resolution
+from packbelt.model.encode import canonical
 from packbelt.turn.turn import NOTHING, Turn, turn
 
 REMEMBERED = 64

@@ -1,0 +1,5 @@
+"""`python -m packbelt`."""
+
+from packbelt.cli import main
+
+main()
