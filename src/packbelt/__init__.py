@@ -83,7 +83,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    **dict.fromkeys(("AgentHandle", "Turn", "turn"), "packbelt.turn"),
+    **dict.fromkeys(("AgentHandle", "Turn"), "packbelt.turn"),
     **dict.fromkeys(("Belt", "Scope", "decide"), "packbelt.belt"),
     "load": "packbelt.catalog.load",
     "tool": "packbelt.catalog.natives",
@@ -96,6 +96,8 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "turn":  # also the name of a subpackage, which can therefore be called like the function
+        return import_module("packbelt.turn")
     found = getattr(import_module(_HOMES.get(name, "packbelt.model")), name)
     globals()[name] = found
     return found

@@ -46,7 +46,7 @@ SAME = 1000.0
 """Score of a name that differs in case, separators or a known prefix only."""
 _COMMON = 100
 """Names from which on a word is common."""
-_LETTERS = 70.0
+_LETTERS = 76.0
 """Edit ratio (0 to 100) below which letters alone mean nothing."""
 
 

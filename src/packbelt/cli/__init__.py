@@ -1,1 +1,101 @@
-"""cli."""
+"""The command line: thin. Each command's module is imported when that command is asked for.
+
+Exit codes: 0 fine, 1 findings, 2 bad input, with one line on standard error that says what and where.
+"""
+
+import sys
+from typing import Any, NoReturn
+
+import click
+
+from packbelt._version import __version__
+from packbelt.cli.failure import guarded
+
+COMMANDS: dict[str, str] = {
+    "dump": "The belt and its token cost: what is sent, put away and withheld.",
+    "explain": "Why a tool is or is not on a belt: each rule, its file and line, and the routes.",
+    "hint": "What an agent is told when it calls a name.",
+    "prompt": "An agent's prompt, with its sections.",
+    "check": "All laws and lints on this workspace.",
+    "connect": "Start the configured servers; show what they offer, save it as a snapshot.",
+}
+"""Name and one line of each command, so that `--help` imports none of them; its module has the same name."""
+
+
+class Commands(click.Group):
+    """The commands, imported on demand, and what becomes of their errors."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names in the order of the table."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a name."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        from importlib import import_module
+
+        command: click.Command = import_module(f"packbelt.cli.{cmd_name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the arguments begin with.
+
+        Raises:
+            click.UsageError: there is no such command.
+        """
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, COMMANDS, 1)
+            mend = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(COMMANDS)}"
+            raise click.UsageError(f"no command is called {name!r}; {mend}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The table of commands, from the static lines."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def main(self, *args: Any, standalone_mode: bool = True, **kwargs: Any) -> Any:
+        """Run; errors become one line and an exit code."""
+        call = super().main
+        code = guarded(lambda: call(*args, standalone_mode=False, **kwargs))
+        if standalone_mode:
+            sys.exit(code)
+        return code
+
+
+@click.group(
+    cls=Commands,
+    no_args_is_help=False,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="A workspace is the nearest directory upwards with packbelt.yaml, .mcp.json, .claude/agents, or "
+    "packs/ beside prompts/agents/. Shell completion: eval \"$(_PACKBELT_COMPLETE=bash_source packbelt)\" "
+    "(or zsh_source, fish_source).",
+)
+@click.version_option(__version__, "-V", "--version", prog_name="packbelt", message="%(prog)s %(version)s")
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """Which tools does each agent see, how does it reach the rest, and what is it told?
+
+    \b
+    packbelt dump                          every agent's belt, in one table
+    packbelt dump orchestrator             one belt, with what it costs
+    packbelt explain orchestrator NAME     why a tool is or is not on it
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def main() -> NoReturn:
+    """The script `packbelt`."""
+    cli(prog_name="packbelt")
+    raise AssertionError  # click exits

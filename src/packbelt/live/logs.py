@@ -47,7 +47,7 @@ def discreet(secrets: Sequence[Secret]) -> Iterator[None]:
         logger = logging.getLogger(name)
         logger.addFilter(_masking)  # twice is once
         if not any(isinstance(handler, logging.NullHandler) for handler in logger.handlers):
-            pass
+            logger.addHandler(logging.NullHandler())
     _masking.inuse.append(secrets)
     try:
         yield
