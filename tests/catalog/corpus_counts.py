@@ -5,6 +5,7 @@ Not a test: `python tests/catalog/corpus_counts.py DIRECTORY`, where the directo
 of skills is copied into a workspace of its own.
 """
 
+import json
 import re
 import shutil
 import sys
@@ -40,6 +41,19 @@ def written(lines: list[str], key: str) -> set[str] | None:
     return None
 
 
+def claude_spelling(selector: str) -> str:
+    server, slash, tool = selector.partition("/")
+    return f"mcp__{server}__{tool}" if slash else selector
+
+
+def configure(root: Path) -> None:
+    """An `.mcp.json` with every server that the agents' lists name, so that their entries resolve."""
+    named: set[str] = set()
+    for path in (root / ".claude").rglob("*.md"):
+        named |= {name.split("__")[1] for name in written(front(path.read_text("utf-8-sig")), "tools") or () if name.startswith("mcp__")}
+    (root / ".mcp.json").write_text(json.dumps({"mcpServers": {name: {"command": "none"} for name in named}}))
+
+
 def widened(workspace: Workspace, root: Path) -> list[str]:
     """Agents whose file says less than what was read."""
     faults = []
@@ -51,7 +65,8 @@ def widened(workspace: Workspace, root: Path) -> list[str]:
         if (agent.tools is None) != (allowed is None):
             faults.append(f"{agent.file}: tools {agent.tools!r}, written {allowed!r}")
         if allowed is not None and agent.tools is not None:
-            extra = {str(s) for s in agent.tools} - allowed
+            whole = {f"{name}__*" for name in allowed if name.count("__") == 1}
+            extra = {claude_spelling(str(s)) for s in agent.tools} - allowed - whole
             faults += [f"{agent.file}: {name!r} is not written" for name in extra]
         denied = written(lines, "disallowedtools") or set()
         got = {str(s) for s in agent.disallowed_tools}
@@ -78,8 +93,10 @@ def agents(directory: Path) -> None:
                 target = root / ".claude" / "agents" / Path(*parts)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, target)
+            configure(root)
             workspace = load(root)
             files = len(list((root / ".claude").rglob("*.md")))
+            resolved = sum("/" in str(s) for a in workspace.agents.values() for s in a.tools or ())
             codes = Counter(str(d.code) for d in workspace.diagnostics)
             reasons = Counter(reason(d.message) for d in workspace.diagnostics if d.code == "agent.broken")
             loaded = sum(1 for a in workspace.agents.values() if a.file)
@@ -87,7 +104,7 @@ def agents(directory: Path) -> None:
             for text, count in reasons.most_common():
                 print(f"    {count} x {text}")
             faults = widened(workspace, root)
-            print(f"    widened: {len(faults)}")
+            print(f"    {resolved} entries resolved to servers' tools; widened: {len(faults)}")
             for fault in faults[:20]:
                 print(f"    FAULT {fault}")
 

@@ -67,6 +67,8 @@ def test_a_sample_is_one_harmless_line():
 @settings(max_examples=100, deadline=None)
 @given(belt=BELTS)
 def test_no_more_is_saved_than_the_tools_cost(belt):
-    found = shared_text([*belt, *belt], least=1)
-    assert sum(each.saved for each in found) <= 1.2 * measure(belt, {}, belt).tools + 20
+    twice = [*belt, *belt]
+    found = shared_text(twice, least=1)
+    # A fragment that is counted alone may cost a few tokens more than in its place.
+    assert sum(each.saved for each in found) <= 1.2 * measure(twice, {}, twice).tools
     assert all(each.count > 1 for each in found)

@@ -207,7 +207,10 @@ def _server_tool(server: str, raw: object) -> Tool | str:
     if not isinstance(description, str):
         return "its description is not a string"
     schema = raw.get("inputSchema", raw.get("input_schema", {}))
-    problem = schema_problem({} if schema is None else schema)
+    try:
+        problem = schema_problem({} if schema is None else schema)
+    except RecursionError:
+        problem = "its input schema is nested too deeply"
     if problem:
         return problem
     annotations = raw.get("annotations")

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import Any, Literal, Never
 
 from packbelt.catalog.near import listed, suggestion
@@ -12,7 +11,7 @@ from packbelt.catalog.text import OutsideError, Tree
 from packbelt.catalog.workspace import ServerSpec
 from packbelt.catalog.yaml import Document, Path, parse_json
 from packbelt.model import Code, Diagnostic, Level, PackbeltError, WorkspaceError
-from packbelt.model.encode import canonical
+from packbelt.model.encode import digest
 
 FILE = ".mcp.json"
 
@@ -193,7 +192,7 @@ def parse_entry(
         headers=entry.pairs(raw, "headers") if transport == "http" else {},
         required=required,
         owner=owner,
-        digest="sha256:" + sha256(canonical(raw).encode()).hexdigest(),
+        digest=digest(raw),
         where=where,
     )
 

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import click
 
 from packbelt._version import __version__
-from packbelt.cli.failure import guarded
+from packbelt.cli.failure import PipeClosedError, guarded
 
 COMMANDS: dict[str, str] = {
     "dump": "The belt and its token cost: what is sent, put away and withheld.",
@@ -62,6 +62,15 @@ class Commands(click.Group):
         del ctx
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; a closed pipe is told apart before click takes it for a failure."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            raise PipeClosedError from None
+        return result
 
     def main(self, *args: Any, standalone_mode: bool = True, **kwargs: Any) -> Any:
         """Run; errors become one line and an exit code."""

@@ -15,15 +15,15 @@ TRACEBACK = "PACKBELT_TRACEBACK"
 """The variable that lets a traceback through."""
 
 
-def guarded(run: Callable[[], object]) -> int:
-    """Run, and return the exit code. A command returns its code, or None for 0.
+class PipeClosedError(Exception):
+    """Whoever read standard output has what he wanted."""
 
-    A broken pipe ends quietly: `packbelt dump | head` has what it wanted.
-    """
+
+def guarded(run: Callable[[], object]) -> int:
+    """Run, and return the exit code. A command returns its code, or None for 0."""
     try:
         code = run()
-        sys.stdout.flush()
-    except BrokenPipeError:
+    except PipeClosedError:
         return _hush()
     except click.exceptions.Abort:
         return INTERRUPTED

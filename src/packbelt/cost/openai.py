@@ -1,9 +1,8 @@
 """Method `openai`: what OpenAI is estimated to bill for function tools.
 
-Exact on the requests that were measured on the API (github.com/hmarr/openai-chat-tokens, MIT,
-gpt-3.5-turbo, cl100k_base) and on the one in OpenAI's cookbook (gpt-4, and gpt-4o under o200k_base). For later
-models the rendering is a guess
-and is unverified there: OpenAI says that tools are hard to count locally and offers
+Exact on the requests that were measured on the API: those of github.com/hmarr/openai-chat-tokens (MIT,
+gpt-3.5-turbo, cl100k_base) and the one of OpenAI's cookbook (gpt-4; gpt-4o under o200k_base). For later
+models the rendering is unverified: OpenAI says that tools are hard to count locally and offers
 `responses.input_tokens.count` for the true figure.
 """
 

@@ -27,7 +27,7 @@ MAX_MESSAGE = 64 << 20
 """Bytes of one message; a server that sends more is cut off."""
 
 _POLL = 0.01
-_IMPATIENT = 1.0  # seconds for a server that never got well to end
+_IMPATIENT = 0.5  # seconds for a server that never got well to end
 _LAST_WORDS = 0.5  # seconds for an ended server's exit code and standard error to arrive
 _KILLED = 1.0  # seconds for the loop to see that a killed process has ended
 

@@ -4,17 +4,19 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import mcp_types
 from mcp import Client, MCPError
 from mcp.client import Transport
-from mcp.client._transport import ReadStream, TransportStreams, WriteStream
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from packbelt.catalog.forms import MAX_TOOLS
 from packbelt.model import Code, Diagnostic, Level
+
+if TYPE_CHECKING:  # the SDK gives these types no public home
+    from mcp.client._transport import ReadStream, TransportStreams, WriteStream
 
 MAX_PAGES = MAX_TOOLS
 """Pages of one listing: one tool a page is the least that makes sense."""
@@ -33,7 +35,7 @@ class Listing:
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
 
-class Tap(AbstractAsyncContextManager[TransportStreams]):
+class Tap(AbstractAsyncContextManager["TransportStreams"]):
     """A transport that keeps the last tool list as it came over the wire.
 
     The SDK validates a page as a whole, so that one bad tool would cost all of them; from the page as it
@@ -44,7 +46,7 @@ class Tap(AbstractAsyncContextManager[TransportStreams]):
         self._transport = transport
         self.page: Mapping[str, Any] | None = None
 
-    async def __aenter__(self) -> tuple["_Tapped", WriteStream[SessionMessage]]:
+    async def __aenter__(self) -> "tuple[_Tapped, WriteStream[SessionMessage]]":
         read, write = await self._transport.__aenter__()
         return _Tapped(read, self), write
 
@@ -64,7 +66,7 @@ class Tap(AbstractAsyncContextManager[TransportStreams]):
 class _Tapped:
     """The stream of a tapped transport: the SDK's protocol, item by item."""
 
-    def __init__(self, stream: ReadStream[SessionMessage | Exception], tap: Tap) -> None:
+    def __init__(self, stream: "ReadStream[SessionMessage | Exception]", tap: Tap) -> None:
         self._stream = stream
         self._tap = tap
 

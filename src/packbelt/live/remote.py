@@ -3,9 +3,9 @@
 import ipaddress
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 import httpx2
-from mcp.client._transport import TransportStreams
 from mcp.client.streamable_http import streamable_http_client
 
 from packbelt.catalog.workspace import Times
@@ -13,13 +13,16 @@ from packbelt.live.child import MAX_MESSAGE
 from packbelt.live.failure import CannotStartError, RedirectRefusedError, Witness
 from packbelt.live.secret import Secret
 
+if TYPE_CHECKING:  # the SDK gives these types no public home
+    from mcp.client._transport import TransportStreams
+
 _NO_ANSWER = 300
 
 
 @asynccontextmanager
 async def remote(
     url: Secret, headers: Mapping[str, Secret], *, times: Times, witness: Witness
-) -> AsyncIterator[TransportStreams]:
+) -> AsyncIterator["TransportStreams"]:
     """A transport to an HTTP server.
 
     The SDK follows redirects within an origin whatever the client says; a hook that sees every response

@@ -198,11 +198,13 @@ class Code(StrEnum):
     HANDOFF_WIDENS = "handoff.widens"
     HANDOFF_CYCLE = "handoff.cycle"
     DELEGATE_UNKNOWN = "agent.delegate_unknown"
+    DELEGATES_IDLE = "agent.delegates_idle"
     AGENT_UNUSED = "agent.unused"
     AGENT_EMPTY = "agent.empty"
     PROMISE_BROKEN = "promise.broken"
     UNREACHABLE = "capability.unreachable"
     OVER_BUDGET = "tool.over_budget"
+    TEXT_SHARED = "tool.text_shared"
     TEMPLATE_UNUSED = "template.unused"
     LAW_BROKEN = "law.broken"
 
@@ -251,11 +253,13 @@ CODES: dict[Code, str] = {
     Code.HANDOFF_WIDENS: "A hand-off leads to an agent that may call what its caller is denied.",
     Code.HANDOFF_CYCLE: "Hand-offs lead in a circle that nobody in it can leave with an answer of his own.",
     Code.DELEGATE_UNKNOWN: "A delegate is no agent.",
+    Code.DELEGATES_IDLE: "An agent has delegates and can call none of its hand-offs.",
     Code.AGENT_UNUSED: "No hand-off from the root agent leads to an agent.",
     Code.AGENT_EMPTY: "An agent can call nothing at all.",
     Code.PROMISE_BROKEN: "A text names a tool that its reader cannot call.",
     Code.UNREACHABLE: "No route leads from the root agent to a tool.",
     Code.OVER_BUDGET: "A tool's description and schema cost more tokens than the budget allows.",
+    Code.TEXT_SHARED: "Tools of one belt repeat the same text.",
     Code.TEMPLATE_UNUSED: "A section template has a name that no prompt uses.",
     Code.LAW_BROKEN: "Two readings of one belt disagree; please report it.",
 }

@@ -1,0 +1,53 @@
+"""Budgets: tools that cost too much, and text that a belt carries more than once."""
+
+from collections.abc import Iterator
+
+from packbelt.catalog.tokens import count
+from packbelt.checks.workbench import Workbench, listed
+from packbelt.cost import SharedText, shared_text
+from packbelt.model import Code, Diagnostic, Level
+
+WORTH = 200
+"""Tokens of repeated text from which a note is worth reading."""
+
+
+def dear(bench: Workbench) -> Iterator[Diagnostic]:
+    """Tools whose name, description and schema cost more than `budget.tool_tokens`."""
+    budget = bench.workspace.config.budget.tool_tokens
+    for tool in bench.registry.tools:
+        tokens = count(tool.line)
+        if tokens > budget:
+            schema = count(tool.line) - count(tool.description)
+            yield Diagnostic(
+                Level.WARNING,
+                Code.OVER_BUDGET,
+                f"{tool.wire_name!r} costs {tokens} tokens, over the budget of {budget} a tool "
+                f"(description {tokens - schema}, the rest {schema})",
+                tool.where,
+                "shorten its description or schema, or raise `budget.tool_tokens`",
+                tool.wire_name,
+            )
+
+
+def repeated(bench: Workbench) -> Iterator[Diagnostic]:
+    """Text that several tools of one belt repeat, said once, of the belt that repeats it most."""
+    found: dict[str, tuple[SharedText, str]] = {}
+    for name, one in bench.turns.items():
+        for shared in shared_text(one.tools, least=WORTH):
+            known = found.get(shared.sample)
+            if known is None or shared.saved > known[0].saved:
+                found[shared.sample] = (shared, name)
+    for shared, name in found.values():
+        yield Diagnostic(
+            Level.NOTE,
+            Code.TEXT_SHARED,
+            f"{shared.count} places on the belt of {name!r} repeat one text of {shared.tokens} tokens "
+            f"({shared.saved} beyond the first), in {listed(shared.tools, 4)}: {shared.sample}",
+            None,
+            "say it once in the agent's prompt, or pack some of the tools",
+            name,
+        )
+
+
+CHECKS = (dear, repeated)
+"""The checks of this family."""

@@ -1,0 +1,183 @@
+"""Hand-offs: delegates that exist, ways to reserved work that lie open, denies that hold, circles that end."""
+
+from collections.abc import Iterator, Mapping
+
+from packbelt.belt import Belt
+from packbelt.belt.names import near
+from packbelt.belt.routes import ways
+from packbelt.belt.selectors import Purpose, match_all
+from packbelt.catalog.registry import bits
+from packbelt.checks.workbench import Workbench, by_pack, listed
+from packbelt.model import Code, Diagnostic, Level, Route, State
+
+
+def delegates(bench: Workbench) -> Iterator[Diagnostic]:
+    """Delegates that are no agents."""
+    workspace = bench.workspace
+    agents = sorted({*workspace.agents, *workspace.broken})
+    for agent in workspace.agents.values():
+        for name in agent.delegates if agent.delegates != "*" else ():
+            if name in agents:
+                continue
+            close = near(name, agents)
+            yield Diagnostic(
+                bench.level(agent.name, Level.ERROR),
+                Code.DELEGATE_UNKNOWN,
+                f"agent {agent.name!r} delegates to {name!r}, which is no agent",
+                agent.where("delegates"),
+                f"did you mean {', '.join(close)}?" if close else "name an agent, or remove it",
+                name,
+            )
+
+
+def idle_delegates(bench: Workbench) -> Iterator[Diagnostic]:
+    """Agents that may hand off, and of whose hand-offs none can be called.
+
+    A hand-off that is merely unavailable now (its agent is disabled) makes it a warning.
+    """
+    for name, belt in bench.belts.items():
+        mask = belt.subject.delegated
+        if not mask or belt.callable & mask:
+            continue
+        states = {belt.state(i) for i in bits(mask)}
+        i = next(bits(mask))
+        yield Diagnostic(
+            Level.WARNING if states == {State.UNAVAILABLE} else bench.level(name, Level.ERROR),
+            Code.DELEGATES_IDLE,
+            f"agent {name!r} has delegates and can call none of its hand-offs; "
+            f"{bench.registry.tools[i].name!r} is {belt.state(i)}: {belt.reasons(i)[0].detail}",
+            belt.subject.agent.where("delegates"),
+            "open one of them, or write `delegates: []`",
+            name,
+        )
+
+
+def reserved_packed(bench: Workbench) -> Iterator[Diagnostic]:
+    """Reserved work whose every hand-off is itself packed: a reader sees neither the tools nor the way."""
+    opener = bench.workspace.config.opener
+    for name, belt in bench.belts.items():
+        if name not in bench.reached:
+            continue
+        for pack_id, part in by_pack(bench, belt.fold.states[State.RESERVED]):
+            names: dict[str, None] = {}
+            held: dict[str, int] = {}
+            for i in bits(part):
+                routes = belt.decision(i).routes
+                if routes and all(route.call == opener for route in routes):
+                    held[bench.registry.tools[i].name] = i
+                    names.update(dict.fromkeys(_handoff_of(route) for route in routes))
+            if held:
+                yield _reserved_packed(bench, belt, pack_id or "", held, list(names))
+
+
+def _handoff_of(route: Route) -> str:
+    return str(route.arguments["tool"])
+
+
+def _reserved_packed(
+    bench: Workbench, belt: Belt, pack_id: str, held: Mapping[str, int], names: list[str]
+) -> Diagnostic:
+    index = bench.registry.index
+    homes = sorted({index.pack_of.get(index.handoff[name], "") for name in names})
+    pack = bench.workspace.packs.get(homes[0])
+    files = ", ".join(home.file or home.id for one in homes if (home := bench.workspace.packs.get(one)))
+    one = len(names) == 1
+    return Diagnostic(
+        bench.level(belt.agent, Level.ERROR),
+        Code.RESERVED_HANDOFF_PACKED,
+        f"agent {belt.agent!r} may not call {listed(held, 3)} of pack {pack_id!r} and "
+        f"{'the only hand-off' if one else 'every hand-off'} to the work, {', '.join(names)}, "
+        f"{'is' if one else 'are'} put away in a pack",
+        pack.where("direct" if "direct" in pack.lines else "") if pack else None,
+        f"promote {'it' if one else 'those it needs'}: `direct: [{', '.join(names)}]` in {files or 'the pack'}",
+        pack_id,
+    )
+
+
+def packed_beside(bench: Workbench) -> Iterator[Diagnostic]:
+    """Hand-offs put away beside raw tools of their own specialist: a reader is led to do the work himself."""
+    registry = bench.registry
+    for name, belt in bench.belts.items():
+        for pack_id, part in by_pack(bench, belt.packed):
+            raw = part & ~registry.handoffs
+            for i in bits(part & registry.handoffs):
+                target = registry.tools[i].target or ""
+                shared = raw & bench.callable_by.get(target, 0)
+                if shared and pack_id:
+                    yield Diagnostic(
+                        Level.NOTE,
+                        Code.HANDOFF_PACKED,
+                        f"for {name!r}, hand-off {registry.tools[i].name!r} is put away in pack {pack_id!r} "
+                        f"beside tools that {target!r} works with ({listed(bench.names(shared), 3)})",
+                        registry.pack(pack_id).where(f"tools.{registry.tools[i].name}"),
+                        "promote the hand-off with `direct:`, or reserve the tools with `access: handoff`, "
+                        "if requests should reach the specialist",
+                        registry.tools[i].name,
+                    )
+
+
+def widening(bench: Workbench) -> Iterator[Diagnostic]:
+    """Hand-offs that lead to what the caller's own `disallowed_tools` deny: those bind the agent alone."""
+    registry = bench.registry
+    for name, belt in bench.belts.items():
+        agent = belt.subject.agent
+        left = match_all(registry, agent.disallowed_tools, Purpose.DENY, agent)
+        for way in ways(belt):
+            found = left & way.mask
+            left &= ~found
+            if not found:
+                continue
+            tool = registry.tools[way.first].name
+            path = " -> ".join((name, *way.agents))
+            yield Diagnostic(
+                Level.WARNING,
+                Code.HANDOFF_WIDENS,
+                f"agent {name!r} denies itself {listed(bench.names(found))}, and its hand-off {tool!r} leads to "
+                f"an agent that may call {'it' if found.bit_count() == 1 else 'them'} ({path})",
+                agent.where("disallowed_tools"),
+                "deny it for all in `deny:` of packbelt.yaml, or for that agent, if the work itself is unwanted",
+                name,
+            )
+
+
+def circles(bench: Workbench) -> Iterator[Diagnostic]:
+    """Circles of hand-offs in which nobody has a tool of his own, and from which none leads out."""
+    handoffs = bench.registry.handoffs
+    links = {
+        name: {bench.registry.tools[i].target or "" for i in bits(belt.callable & handoffs)} & set(bench.belts)
+        for name, belt in bench.belts.items()
+    }
+    within = {name: _closure(links, name) for name in links}
+    seen: set[str] = set()
+    for name in sorted(links):
+        circle = {other for other in within[name] if name in within[other]}
+        if name in seen or not circle:
+            continue
+        seen |= circle
+        if within[name] - circle or any(bench.callable_by[one] & ~handoffs for one in circle):
+            continue
+        agent = bench.workspace.agents[name]
+        yield Diagnostic(
+            bench.level(name, Level.ERROR),
+            Code.HANDOFF_CYCLE,
+            f"hand-offs lead in a circle without an end: none of {', '.join(sorted(circle))} can call a tool "
+            "of its own, nor hand to anyone who can",
+            agent.where("delegates"),
+            "give one of them tools, or remove one of the delegates",
+            name,
+        )
+
+
+def _closure(links: Mapping[str, set[str]], start: str) -> set[str]:
+    """All that one or more hand-offs lead to."""
+    found: set[str] = set()
+    front = [start]
+    while front:
+        new = links[front.pop()] - found
+        found |= new
+        front += new
+    return found
+
+
+CHECKS = (delegates, idle_delegates, reserved_packed, packed_beside, widening, circles)
+"""The checks of this family."""

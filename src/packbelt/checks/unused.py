@@ -1,0 +1,67 @@
+"""What is there and does nothing: agents that nobody hands to, agents without tools, templates without a use."""
+
+import re
+from collections.abc import Iterator
+
+from packbelt.checks.workbench import Workbench
+from packbelt.model import Code, Diagnostic, Level, Origin, Where
+
+_SECTION = re.compile(r"\{\{\s*sections\.(\w+)\s*\}\}")
+
+
+def agents(bench: Workbench) -> Iterator[Diagnostic]:
+    """Agents that no chain of hand-offs from the root agent leads to, with the cut. A disabled one is meant so."""
+    root = bench.belts.get(bench.root)
+    if root is None:
+        return
+    for name in bench.belts:
+        if name in bench.reached or name in bench.snapshot.disabled_agents:
+            continue
+        link = bench.registry.index.to_agent.get(name)
+        why = "no hand-off leads to it"
+        if link is not None:
+            tool = bench.registry.tools[link].name
+            why = f"for {root.agent!r}, hand-off {tool!r} is {root.state(link)}: {root.reasons(link)[0].detail}"
+        yield Diagnostic(
+            Level.WARNING,
+            Code.AGENT_UNUSED,
+            f"no hand-off from {bench.root!r} leads to agent {name!r}: {why}",
+            bench.workspace.agents[name].where(),
+            "name it in the `delegates` of an agent on the way, or remove it",
+            name,
+        )
+
+
+def empty(bench: Workbench) -> Iterator[Diagnostic]:
+    """Agents that can call nothing at all."""
+    for name, belt in bench.belts.items():
+        if belt.callable:
+            continue
+        agent = belt.subject.agent
+        yield Diagnostic(
+            Level.WARNING,
+            Code.AGENT_EMPTY,
+            f"agent {name!r} can call nothing at all",
+            agent.where("tools" if "tools" in agent.lines else ""),
+            "grant it tools or delegates, unless it should answer from its prompt alone",
+            name,
+        )
+
+
+def templates(bench: Workbench) -> Iterator[Diagnostic]:
+    """Section templates of the workspace's own that no agent's prompt has a place for."""
+    used = {name for agent in bench.workspace.agents.values() for name in _SECTION.findall(agent.body)}
+    for template in bench.workspace.templates.values():
+        if template.origin is not Origin.EMBEDDED and template.name not in used:
+            yield Diagnostic(
+                Level.WARNING,
+                Code.TEMPLATE_UNUSED,
+                f"no prompt uses the section template {template.name!r}",
+                Where(template.file),
+                f"write {{{{ sections.{template.name} }}}} in a prompt, or remove or rename the file",
+                template.name,
+            )
+
+
+CHECKS = (agents, empty, templates)
+"""The checks of this family."""

@@ -1,0 +1,122 @@
+"""`Workbench`: a workspace, a snapshot and every agent's turn, shared by all checks of one run."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+
+from packbelt.belt import Belt
+from packbelt.belt.routes import Way, ways
+from packbelt.catalog.drafts import broken_diagnostic
+from packbelt.catalog.registry import MCP, Registry, bind, bits
+from packbelt.catalog.snapshot import Snapshot
+from packbelt.catalog.workspace import Agent, Workspace
+from packbelt.model import AgentRefusedError, Code, Diagnostic, Level, PackbeltError
+from packbelt.turn import NOTHING, Turn, turn
+
+NAMED = 8
+"""Names that one finding lists at most."""
+
+
+class Workbench:
+    """What the checks read. Each agent stands as a root; the ways from one to another are scoped by path.
+
+    Attributes:
+        workspace: what is checked.
+        snapshot: what is taken to be true.
+        registry: the two joined.
+        turns: the turn of each agent that can start, by name.
+        refused: why each other agent cannot, by name.
+    """
+
+    def __init__(self, workspace: Workspace, snapshot: Snapshot | None = None) -> None:
+        self.workspace = workspace
+        self.snapshot = NOTHING if snapshot is None else snapshot
+        self.registry: Registry = bind(workspace, self.snapshot)
+        self.turns: dict[str, Turn] = {}
+        self.refused: dict[str, tuple[Diagnostic, ...]] = {
+            name: (broken_diagnostic(name, broken.error),) for name, broken in workspace.broken.items()
+        }
+        for name in workspace.agents:
+            try:
+                self.turns[name] = turn(workspace, self.snapshot, name)
+            except AgentRefusedError as error:
+                self.refused[name] = tuple(_refusal(name, reason) for reason in error.reasons)
+            except PackbeltError as error:
+                message = f"agent {name!r} cannot start: {error.problem}"
+                self.refused[name] = (
+                    Diagnostic(Level.ERROR, Code.AGENT_REFUSED, message, error.where, error.mend, name),
+                )
+
+    @property
+    def root(self) -> str:
+        """The root agent's name."""
+        return self.workspace.orchestrator
+
+    @cached_property
+    def belts(self) -> Mapping[str, Belt]:
+        """The belt of each agent that can start."""
+        return {name: one.belt for name, one in self.turns.items()}
+
+    @cached_property
+    def ways(self) -> tuple[Way, ...]:
+        """Every chain of hand-offs from the root agent, shortest first; none if it cannot start."""
+        return ways(self.belts[self.root]) if self.root in self.belts else ()
+
+    @cached_property
+    def reached(self) -> frozenset[str]:
+        """The root agent and those that a chain of hand-offs from it leads to."""
+        return frozenset({self.root, *(way.agents[-1] for way in self.ways)})
+
+    @cached_property
+    def callable_by(self) -> Mapping[str, int]:
+        """Mask of what each agent that can start can call."""
+        return {name: belt.callable for name, belt in self.belts.items()}
+
+    @cached_property
+    def callable_by_any(self) -> int:
+        """Mask of what at least one agent can call, as a root or at the end of a chain from the root."""
+        mask = 0
+        for one in (*self.callable_by.values(), *(way.mask for way in self.ways)):
+            mask |= one
+        return mask
+
+    @cached_property
+    def packs(self) -> Mapping[str, int]:
+        """The mask of each pack, servers' among them, by id; empty ones of servers are left out."""
+        servers = {MCP + name: mask for name, mask in self.registry.masks.items() if mask}
+        return {**self.registry.index.packs, **servers}
+
+    def names(self, mask: int) -> tuple[str, ...]:
+        """The wire names of a mask's tools."""
+        return tuple(self.registry.tools[i].wire_name for i in bits(mask))
+
+    def level(self, agent: str, own: Level) -> Level:
+        """The level of a finding in an agent's file: in one of another tool's format at most a warning."""
+        return own if own is not Level.ERROR or not imported(self.workspace.agents[agent]) else Level.WARNING
+
+
+def imported(agent: Agent) -> bool:
+    """Whether an agent comes from a file of another tool's format."""
+    return not agent.is_template
+
+
+def by_pack(bench: Workbench, mask: int) -> Iterator[tuple[str | None, int]]:
+    """A mask cut by pack, tools without one last."""
+    left = mask
+    for pack, members in bench.packs.items():
+        if part := members & mask:
+            left &= ~part
+            yield pack, part
+    if left:
+        yield None, left
+
+
+def listed(names: Iterable[str], most: int = NAMED) -> str:
+    """Names for people, cut to a number of them."""
+    known = list(names)
+    rest = len(known) - most
+    return ", ".join(known[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _refusal(agent: str, reason: Diagnostic) -> Diagnostic:
+    return replace(reason, message=f"agent {agent!r} cannot start: {reason.message}", name=agent)

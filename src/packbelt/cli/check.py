@@ -1,0 +1,61 @@
+"""`packbelt check`."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from packbelt.cli.failure import FINDINGS, FINE
+from packbelt.cli.options import Source, with_source
+
+if TYPE_CHECKING:
+    from packbelt.model import Diagnostic
+
+
+@click.command("check", epilog="Example: packbelt check --strict")
+@click.option("--strict", is_flag=True, help="Exit 1 on warnings too.")
+@with_source
+def command(source: Source, *, strict: bool) -> int:
+    """Try all laws and lints on this workspace, and say what is wrong, where, and the mend.
+
+    Exits 1 if there is an error. An agent that cannot start is a finding, not a failure of the check.
+    With --snapshot also what is connected in it is looked at.
+    """
+    from packbelt.checks import run
+    from packbelt.model import Level
+
+    workspace = source.workspace()
+    findings = run(workspace, source.snapshot())
+    count = Counter(one.level for one in findings)
+    if source.json:
+        from packbelt.cli.json_forms import finding_json
+        from packbelt.cli.output import write_json
+
+        totals = {f"{level}s": count[level] for level in Level}
+        write_json({"findings": [finding_json(one) for one in findings], **totals})
+    else:
+        _show(findings, count, f"{len(workspace.agents)} agents, {len(workspace.packs)} packs")
+    return FINDINGS if count[Level.ERROR] or (strict and count[Level.WARNING]) else FINE
+
+
+def _show(findings: Sequence["Diagnostic"], count: Counter[str], checked: str) -> None:
+    from packbelt.cli.output import LEVEL_STYLE, say, several, title
+    from packbelt.model import Level
+
+    for level in Level:
+        found = [one for one in findings if one.level is level]
+        if not found:
+            continue
+        title((f"{level}s", LEVEL_STYLE[level]))
+        for one in found:
+            place = f"{one.where}: " if one.where else ""
+            say("  ", (place, "dim"), one.message, (f"  [{one.code}]", "dim"))
+            if one.mend:
+                say("      ", ("mend: ", LEVEL_STYLE[level]), one.mend)
+    if findings:
+        say("")
+    counts = ", ".join(several(count[level], level) for level in Level)
+    style = "bad" if count[Level.ERROR] else "odd" if count[Level.WARNING] else "good"
+    say((counts, style), (f"  ({checked})", "dim"))
+

@@ -1,0 +1,148 @@
+"""What every command takes: a workspace, a snapshot, and the form of the answer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ParamSpec
+
+import click
+from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    from packbelt.catalog.registry import Registry
+    from packbelt.catalog.snapshot import Snapshot
+    from packbelt.catalog.workspace import Workspace
+    from packbelt.turn import Turn
+
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a command reads from, and how it answers.
+
+    Attributes:
+        directory: the workspace's directory, or None for the nearest.
+        file: the snapshot's file, or None for nothing connected.
+        json: whether the answer is JSON.
+    """
+
+    directory: Path | None
+    file: Path | None
+    json: bool
+
+    def workspace(self) -> "Workspace":
+        """The workspace; without one, the embedded, and a line on standard error that says so.
+
+        Raises:
+            WorkspaceError: it cannot be used.
+        """
+        from packbelt.catalog.discover import find_workspace
+        from packbelt.catalog.load import load
+
+        if self.directory is None and find_workspace() is None:
+            click.echo("packbelt: no workspace here; this is packbelt's own (-w DIR names another)", err=True)
+        return load(self.directory)
+
+    def own_workspace(self) -> "Workspace":
+        """The workspace, which must be the user's: for commands that start things.
+
+        Raises:
+            WorkspaceError: there is none, or it cannot be used.
+        """
+        from packbelt.catalog.discover import find_workspace
+        from packbelt.catalog.load import load
+        from packbelt.model import WorkspaceError
+
+        if self.directory is None and find_workspace() is None:
+            raise WorkspaceError(
+                "there is no workspace here", mend="go to a directory with an .mcp.json, or name one with -w DIR"
+            )
+        return load(self.directory)
+
+    def snapshot(self) -> "Snapshot":
+        """The snapshot.
+
+        Raises:
+            SnapshotError: it cannot be used.
+        """
+        from packbelt.catalog.snapshot import Snapshot
+        from packbelt.turn import NOTHING
+
+        return NOTHING if self.file is None else Snapshot.from_file(self.file)
+
+    def registry(self) -> "Registry":
+        """Workspace and snapshot joined.
+
+        Raises:
+            WorkspaceError, SnapshotError: one of them cannot be used.
+        """
+        from packbelt.catalog.registry import bind
+
+        return bind(self.workspace(), self.snapshot())
+
+    def turn(self, agent: str) -> "Turn":
+        """An agent's turn.
+
+        Raises:
+            WorkspaceError, SnapshotError: one of them cannot be used.
+            UnknownAgentError, AgentBrokenError, AgentRefusedError: the agent cannot.
+        """
+        from packbelt.turn import turn
+
+        return turn(self.workspace(), self.snapshot(), agent)
+
+
+def with_source(command: Callable[P, int | None]) -> Callable[..., int | None]:
+    """Give a command `-w/--workspace`, `--snapshot` and `--json`, and pass them on as `source`."""
+
+    @click.option("-w", "--workspace", type=click.Path(path_type=Path), metavar="DIR",
+                  help="The workspace. Default: the nearest directory upwards that is one.")  # fmt: skip
+    @click.option("--snapshot", type=click.Path(path_type=Path), metavar="FILE",
+                  help="What is connected now, as `packbelt connect --save FILE` wrote it.")  # fmt: skip
+    @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
+    @wraps(command)
+    def run(
+        *args: Any, workspace: Path | None, snapshot: Path | None, as_json: bool, **kwargs: Any
+    ) -> int | None:
+        return command(*args, source=Source(workspace, snapshot, as_json), **kwargs)
+
+    return run
+
+
+def _registry(ctx: click.Context) -> "Registry | None":
+    """What a completion is asked about; whatever is wrong with it completes to nothing."""
+    from packbelt.catalog.load import load
+    from packbelt.catalog.registry import bind
+
+    source = Source(ctx.params.get("workspace"), ctx.params.get("snapshot"), json=False)
+    try:
+        return bind(load(source.directory), source.snapshot())
+    except Exception:  # noqa: BLE001 - a completion has nowhere to report a mistake to
+        return None
+
+
+def complete_agents(ctx: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Agents whose names begin so."""
+    registry = _registry(ctx)
+    agents = registry.workspace.agents.values() if registry else ()
+    return [CompletionItem(a.name, help=a.description) for a in agents if a.name.startswith(begun)]
+
+
+def complete_tools(ctx: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Tools whose wire names begin so."""
+    registry = _registry(ctx)
+    names = registry.wire if registry else ()
+    return [CompletionItem(name) for name in sorted(names) if name.startswith(begun)]
+
+
+def complete_packs(ctx: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Packs whose ids begin so."""
+    registry = _registry(ctx)
+    packs = registry.workspace.packs if registry else ()
+    return [CompletionItem(name) for name in packs if name.startswith(begun)]
+
+
+agent_argument = click.argument("agent", shell_complete=complete_agents)
+"""The agent that a command is about."""

@@ -1,0 +1,234 @@
+"""Lines and tables: colour on a terminal, plain aligned text in a pipe.
+
+The words are the same in both. Whatever a cell holds is put on one line and freed from control characters
+first, since names, descriptions and errors come from files and servers that others wrote.
+"""
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Literal
+from unicodedata import east_asian_width
+
+import click
+
+from packbelt.model.text import one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+Span = str | tuple[str, str]
+"""A text, or a text and its style."""
+
+STYLES = {
+    "title": "bold",
+    "head": "dim",
+    "dim": "dim",
+    "good": "green",
+    "away": "cyan",
+    "bad": "red",
+    "odd": "yellow",
+    "sum": "bold",
+}
+"""What the styles of spans look like."""
+
+STATE_STYLE = {
+    "direct": "good",
+    "packed": "away",
+    "deferred": "away",
+    "reserved": "odd",
+    "over_ceiling": "odd",
+    "unavailable": "odd",
+    "off_belt": "dim",
+    "denied": "bad",
+    "unknown": "bad",
+}
+"""The style of each state."""
+
+LEVEL_STYLE = {"error": "bad", "warning": "odd", "note": "dim"}
+"""The style of each level of diagnostics."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column.
+
+    Attributes:
+        title: over it; a table whose titles are all empty has no head.
+        align: where its cells stand.
+        wraps: whether its cells may take several lines on a narrow terminal.
+    """
+
+    title: str = ""
+    align: Literal["left", "right"] = "left"
+    wraps: bool = False
+
+
+@dataclass(slots=True)
+class Table:
+    """Rows of cells.
+
+    Attributes:
+        columns: its columns.
+        rows: a cell for each column; missing ones at the end are empty.
+        sums: rows that stand under the others, such as totals.
+    """
+
+    columns: Sequence[Column]
+    rows: list[Sequence[Span]] = field(default_factory=list)
+    sums: list[Sequence[Span]] = field(default_factory=list)
+
+    def add(self, *cells: Span) -> None:
+        """One more row."""
+        self.rows.append(cells)
+
+    def add_sum(self, *cells: Span) -> None:
+        """One more row under the others."""
+        self.sums.append(cells)
+
+
+def number(value: int) -> str:
+    """A figure with its thousands apart."""
+    return f"{value:,}"
+
+
+def several(count: int, noun: str, plural: str = "") -> str:
+    """`1 tool`, `2 tools`."""
+    return f"{number(count)} {noun if count == 1 else plural or noun + 's'}"
+
+
+def say(*spans: Span) -> None:
+    """One line on standard output."""
+    if _console() is None:
+        click.echo("".join(_text(span) for span in spans).rstrip())
+    else:
+        _print(*spans)
+
+
+def title(*spans: Span) -> None:
+    """A heading, with an empty line before it."""
+    say("")
+    first, *rest = spans
+    say((_text(first), "title"), *rest)
+
+
+def draw(table: Table, *, indent: int = 2) -> None:
+    """A table on standard output; nothing where it has no rows."""
+    if not table.rows and not table.sums:
+        return
+    if _console() is None:
+        for line in _aligned(table):
+            click.echo((" " * indent + line).rstrip())
+    else:
+        _draw_rich(table, indent)
+
+
+def json_text(data: Any) -> str:
+    """JSON for programs and for people. Half of a surrogate pair, which UTF-8 cannot carry, is escaped."""
+    text = json.dumps(data, ensure_ascii=False, indent=2)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(data, indent=2)
+    return text
+
+
+def write_json(data: Any) -> None:
+    """JSON on standard output."""
+    click.echo(json_text(data))
+
+
+def note(line: str) -> None:
+    """One line on standard error."""
+    click.echo(f"packbelt: {one_line(line)}", err=True)
+
+
+def _text(span: Span) -> str:
+    """The words of a span on one line; the blanks around them are layout and stay."""
+    words = span if isinstance(span, str) else span[0]
+    if words.isascii() and words.isprintable():
+        return words
+    lead = words[: len(words) - len(words.lstrip(" "))]
+    tail = words[len(words.rstrip(" ")) :]
+    return lead + one_line(words) + tail if words.strip() else words
+
+
+def _width(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+def _aligned(table: Table) -> Iterable[str]:
+    titles = [column.title for column in table.columns]
+    head = [titles] if any(titles) else []
+    rows: list[list[str]] = [
+        [_text(cell) for cell, _ in zip_longest(row, table.columns, fillvalue="")]
+        for row in (*head, *table.rows, *table.sums)
+    ]
+    widths = [max(_width(row[i]) for row in rows) for i in range(len(table.columns))]
+    for row in rows:
+        cells = []
+        for cell, width, column in zip(row, widths, table.columns, strict=True):
+            blanks = " " * (width - _width(cell))
+            cells.append(blanks + cell if column.align == "right" else cell + blanks)
+        yield "  ".join(cells)
+
+
+# on a terminal: rich is imported here and nowhere else ----------------------------------------------------
+
+
+@cache
+def _console_of(stream: object) -> "Console | None":
+    if not getattr(stream, "isatty", lambda: False)():
+        return None
+    from rich.console import Console
+    from rich.theme import Theme
+
+    theme = Theme({name: style for name, style in STYLES.items() if name != style})
+    return Console(theme=theme, highlight=False, markup=False, emoji=False)
+
+
+def _console() -> "Console | None":
+    return _console_of(sys.stdout)
+
+
+def _rich_text(*spans: Span) -> "Text":
+    from rich.text import Text
+
+    text = Text()
+    for span in spans:
+        text.append(_text(span), style="" if isinstance(span, str) else span[1])
+    return text
+
+
+def _print(*spans: Span) -> None:
+    console = _console()
+    if console is not None:
+        console.print(_rich_text(*spans))
+
+
+def _draw_rich(table: Table, indent: int) -> None:
+    from rich.padding import Padding
+    from rich.table import Table as RichTable
+
+    console = _console()
+    shown = RichTable(
+        box=None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+        show_header=any(column.title for column in table.columns),
+        header_style="head",
+    )
+    for column in table.columns:
+        shown.add_column(
+            column.title, justify=column.align, no_wrap=not column.wraps, overflow="fold", vertical="top"
+        )
+    for row in (*table.rows, *table.sums):
+        shown.add_row(*(_rich_text(cell) for cell, _ in zip_longest(row, table.columns, fillvalue="")))
+    if console is not None:
+        console.print(Padding(shown, (0, 0, 0, indent), expand=False))
