@@ -5,6 +5,7 @@ Not a test: `python tests/catalog/corpus_counts.py DIRECTORY`, where the directo
 of skills is copied into a workspace of its own.
 """
 
+# ruff: noqa: T201 - a script that prints its counts
 import json
 import re
 import shutil
@@ -14,8 +15,8 @@ from collections import Counter
 from pathlib import Path
 
 from packbelt.catalog import Snapshot, Workspace, load
-from packbelt.model.encode import canonical
 from packbelt.model import PackbeltError
+from packbelt.model.encode import canonical
 
 WORD = re.compile(r"[A-Za-z_][\w.*:-]*(?:\([^)]*\))?|\*")
 
@@ -50,7 +51,11 @@ def configure(root: Path) -> None:
     """An `.mcp.json` with every server that the agents' lists name, so that their entries resolve."""
     named: set[str] = set()
     for path in (root / ".claude").rglob("*.md"):
-        named |= {name.split("__")[1] for name in written(front(path.read_text("utf-8-sig")), "tools") or () if name.startswith("mcp__")}
+        named |= {
+            name.split("__")[1]
+            for name in written(front(path.read_text("utf-8-sig")), "tools") or ()
+            if name.startswith("mcp__")
+        }
     (root / ".mcp.json").write_text(json.dumps({"mcpServers": {name: {"command": "none"} for name in named}}))
 
 
@@ -100,7 +105,9 @@ def agents(directory: Path) -> None:
             codes = Counter(str(d.code) for d in workspace.diagnostics)
             reasons = Counter(reason(d.message) for d in workspace.diagnostics if d.code == "agent.broken")
             loaded = sum(1 for a in workspace.agents.values() if a.file)
-            print(f"agents {source.name}: {files} files, {loaded} loaded, {len(workspace.broken)} broken; {dict(codes)}")
+            print(
+                f"agents {source.name}: {files} files, {loaded} loaded, {len(workspace.broken)} broken; {dict(codes)}"
+            )
             for text, count in reasons.most_common():
                 print(f"    {count} x {text}")
             faults = widened(workspace, root)
@@ -121,7 +128,11 @@ def mcpjson(directory: Path) -> None:
             servers += len(workspace.servers)
             empty += not workspace.servers
             codes.update(str(d.code) for d in workspace.diagnostics)
-            reasons.update(reason(d.message) for d in workspace.diagnostics if d.code in ("server.broken", "server.ignored"))
+            reasons.update(
+                reason(d.message)
+                for d in workspace.diagnostics
+                if d.code in ("server.broken", "server.ignored")
+            )
     print(f"mcpjson: {files} files, {servers} servers, {empty} files without; {dict(codes)}")
     for text, count in reasons.most_common():
         print(f"    {count} x {text}")
@@ -156,11 +167,18 @@ def snapshots(directory: Path) -> None:
         same = canonical(again.to_data()) == canonical(snapshot.to_data())
         tools = sum(len(state.tools) for state in snapshot.servers.values())
         remarks = Counter(str(d.code) for state in snapshot.servers.values() for d in state.diagnostics)
-        print(f"snapshot {path.name}: {len(snapshot.servers)} servers, {tools} tools, round trip {same}; {dict(remarks)}")
+        print(
+            f"snapshot {path.name}: {len(snapshot.servers)} servers, {tools} tools, round trip {same}; {dict(remarks)}"
+        )
 
 
 def main(directory: Path) -> None:
-    for name, count in (("agents", agents), ("mcpjson", mcpjson), ("skills", skills), ("snapshots", snapshots)):
+    for name, count in (
+        ("agents", agents),
+        ("mcpjson", mcpjson),
+        ("skills", skills),
+        ("snapshots", snapshots),
+    ):
         if (directory / name).is_dir():
             try:
                 count(directory / name)

@@ -14,9 +14,17 @@ def refused(text: str) -> WorkspaceError:
 
 def test_an_empty_file_is_the_defaults():
     config = parse_config("", "packbelt.yaml")
-    assert (config.orchestrator, config.default_tools, config.opener) == ("orchestrator", "inherit", "use_pack")
+    assert (config.orchestrator, config.default_tools, config.opener) == (
+        "orchestrator",
+        "inherit",
+        "use_pack",
+    )
     assert config.ceiling is Permission.EXECUTE
-    assert (config.budget.server_tokens, config.budget.tool_tokens, config.budget.belt_tokens) == (4000, 800, 12000)
+    assert (config.budget.server_tokens, config.budget.tool_tokens, config.budget.belt_tokens) == (
+        4000,
+        800,
+        12000,
+    )
     assert (config.times.start, config.times.list, config.times.call) == (15, 60, 60)
     assert config.skills == ("skills",)
 
@@ -34,7 +42,11 @@ servers:
         "packbelt.yaml",
     )
     github = config.servers["github"]
-    assert (github.exposure, github.access, github.owners) == (Exposure.PACKED, Access.HANDOFF, ("mcp_agent",))
+    assert (github.exposure, github.access, github.owners) == (
+        Exposure.PACKED,
+        Access.HANDOFF,
+        ("mcp_agent",),
+    )
     assert github.approve
     assert not config.servers["*"].approve
     assert github.tools["delete_repo"].permission is Permission.DANGEROUS

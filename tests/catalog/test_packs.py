@@ -27,7 +27,11 @@ def test_a_pack_and_its_tools():
     read = parse_pack(FULL, "packs/integrations.yaml", "integrations")
     pack = read.pack
     assert (pack.id, pack.exposure, pack.access) == ("integrations", Exposure.PACKED, Access.OWNERS)
-    assert (pack.owners, pack.carriers, pack.direct) == (("mcp_agent", "mcp_setup"), ("planner",), ("use_mcp_server",))
+    assert (pack.owners, pack.carriers, pack.direct) == (
+        ("mcp_agent", "mcp_setup"),
+        ("planner",),
+        ("use_mcp_server",),
+    )
     assert pack.members == ("use_mcp_server", "search", "plain")
     assert str(pack.where("access")) == "packs/integrations.yaml:4"
     assert str(pack.where("tools.search")) == "packs/integrations.yaml:11"
@@ -63,9 +67,7 @@ def test_an_id_left_out_is_the_files_name():
         ("id: p\nguide: " + "x" * 2401 + "\n", 2, "over the limit of 2,400"),
         ("id: p\ntools:\n  - name: x\n    input_schema: {type: array}\n", 4, "'array'"),
         (
-            "id: p\ntools:\n  - name: x\n    input_schema:\n"
-            "      properties: {a: {$ref: '#/$defs/a'}}\n"
-            "      $defs: {a: {$ref: '#/$defs/b'}, b: {$ref: '#/$defs/a'}}\n",
+            "id: p\ntools:\n  - name: x\n    input_schema:\n      properties: {a: {$ref: '#/$defs/a'}}\n      $defs: {a: {$ref: '#/$defs/b'}, b: {$ref: '#/$defs/a'}}\n",
             4,
             "circle",
         ),

@@ -70,6 +70,7 @@ def test_keys_are_text_and_lines_are_the_files():
         ("a: " + "9" * 5000, 1, "digits"),
         ("a: 1\nb: \x07\n", 2, "U+0007"),
         ("? [a]\n: b\n", 1, "a key is a list"),
+        ("[" * 101, 1, "100 levels"),
         ("[" * 5000, 1, "100 levels"),
         ("a: {{ x }}\n", 1, "quotes"),
     ],
@@ -82,7 +83,9 @@ def test_what_strict_yaml_refuses(text, line, words):
 
 
 def test_fm11_alias_bomb_is_refused_before_it_grows():
-    bomb = "a: &a [x, x]\n" + "".join(f"{b}: &{b} [*{a}, *{a}]\n" for a, b in zip("abcdefghij", "bcdefghijk", strict=True))
+    bomb = "a: &a [x, x]\n" + "".join(
+        f"{b}: &{b} [*{a}, *{a}]\n" for a, b in zip("abcdefghij", "bcdefghijk", strict=True)
+    )
     assert "anchor" in str(refused(bomb))
 
 

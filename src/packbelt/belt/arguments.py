@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from packbelt.catalog.references import target
 from packbelt.model import JsonSchema
 from packbelt.model.encode import compact
 from packbelt.model.text import cut, one_line
@@ -71,7 +72,10 @@ def sample(schema: JsonSchema) -> dict[str, Any] | None:
 @lru_cache(maxsize=4096)
 def _sampled(text: str) -> str | None:
     schema = json.loads(text)
-    made = _object(schema, schema, DEPTH)
+    try:
+        made = _object(schema, schema, DEPTH)
+    except (TypeError, AttributeError, ValueError):  # a third party's keywords need not be of their types
+        return None
     return None if problem(schema, made) else compact(made)
 
 
@@ -84,11 +88,9 @@ def _object(schema: Mapping[str, Any], root: JsonSchema, depth: int) -> dict[str
 def _value(schema: object, root: JsonSchema, depth: int) -> Any:
     if not isinstance(schema, Mapping) or depth < 0:
         return "..."
-    if isinstance(reference := schema.get("$ref"), str) and reference.startswith("#/"):
-        node: Any = root
-        for part in reference[2:].split("/"):
-            node = node.get(part, {}) if isinstance(node, Mapping) else {}
-        return _value(node, root, depth - 1)
+    reference = schema.get("$ref")
+    if isinstance(reference, str):
+        return _value(target(root, reference), root, depth - 1)
     for key in ("const", "default"):
         if key in schema:
             return schema[key]
@@ -99,16 +101,18 @@ def _value(schema: object, root: JsonSchema, depth: int) -> Any:
         if isinstance(schema.get(key), list) and schema[key]:
             return _value(schema[key][0], root, depth - 1)
     kind = schema.get("type")
-    kind = kind[0] if isinstance(kind, list) and kind else kind
+    return _of_type(kind[0] if isinstance(kind, list) and kind else kind, schema, root, depth)
+
+
+def _of_type(kind: object, schema: Mapping[str, Any], root: JsonSchema, depth: int) -> Any:
     match kind:
         case "object":
             return _object(schema, root, depth)
         case "array":
-            count = schema.get("minItems", 0)
-            return [_value(schema.get("items", {}), root, depth - 1)] * min(count, 10)
+            return [_value(schema.get("items", {}), root, depth - 1)] * min(schema.get("minItems", 0), 10)
         case "integer" | "number":
-            low = schema.get("minimum", schema.get("exclusiveMinimum", -1) + 1)
-            return max(low, 0) if "maximum" not in schema else min(max(low, 0), schema["maximum"])
+            low = max(schema.get("minimum", schema.get("exclusiveMinimum", -1) + 1), 0)
+            return min(low, schema.get("maximum", low))
         case "boolean":
             return False
         case "null":

@@ -28,7 +28,7 @@ from packbelt.model import (
 
 
 class BeltTool:
-    """One tool as one belt has it. The state is there at once; reasons and routes are built when asked for."""
+    """One tool as one belt has it. The state is there at once; reasons and routes are built on demand."""
 
     __slots__ = ("_belt", "_i", "tool")
 

@@ -274,7 +274,7 @@ class Hinter:
                 return
 
     def _reach(self) -> Mapping[str, int | None]:
-        """Every name that leads somewhere for this agent: callable tools, and tools that a hand-off reaches."""
+        """Every name that leads somewhere for this agent: callable tools, and what a hand-off reaches."""
         key = ("reach", self._belt.subject.scope)
         found = self._registry.memo.get(key)
         if found is None:

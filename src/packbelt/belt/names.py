@@ -110,7 +110,7 @@ class Names:
         return [(self.names[i], score) for i, score in best[:limit]]
 
     def _shared(self, wanted: Iterable[str], limit: int) -> list[tuple[int, float]]:
-        """The names that share the most words, rare words first: one that many names have only adds to others."""
+        """The names that share the most words; a word that many names have only adds to rarer ones."""
         scores: dict[int, float] = {}
         for word in sorted(wanted, key=lambda word: (len(self._words.get(word, ())), word)):
             holders = self._words.get(word, [])

@@ -50,8 +50,8 @@ def opener_tool(belt: "Belt") -> Tool:
     lines = index_lines(belt, servers=False)
     listed = "\n".join(f"- {line}" for line in lines)
     text = (
-        "Tools that are put away in packs. Call it with a pack alone to read what the pack holds and how each "
-        "tool is called; call it with a pack, a tool and its arguments to run that tool."
+        "Tools that are put away in packs. Call it with a pack alone to read what the pack holds and how "
+        "each tool is called; call it with a pack, a tool and its arguments to run that tool."
     )
     description = f"{text}\nPacks:\n{listed}" if lines else f'{text} Call it with pack "" to see the packs.'
     schema = {

@@ -40,11 +40,16 @@ def _required(subject: Subject) -> Iterator[Diagnostic]:
             yield Diagnostic(
                 Level.ERROR,
                 Code.AGENT_REFUSED,
-                f"server {spec.short_name!r} is required and failed{': ' + state.error if state.error else ''}",
+                f"server {spec.short_name!r} is required and failed{because(state.error)}",
                 spec.where,
                 "mend the server, or remove `required`",
                 spec.short_name,
             )
+
+
+def because(error: str) -> str:
+    """An error as the end of a sentence."""
+    return f": {error}" if error else ""
 
 
 def remarks(belt: "Belt") -> tuple[Diagnostic, ...]:
@@ -77,7 +82,7 @@ def _remarks(belt: "Belt") -> Iterator[Diagnostic]:
             yield Diagnostic(
                 Level.WARNING,
                 Code.SERVER_FAILED,
-                f"server {name!r} failed{': ' + state.error if state.error else ''}; its tools are left out",
+                f"server {name!r} failed{because(state.error)}; its tools are left out",
                 spec.where if spec else None,
                 "`packbelt connect` shows more",
                 name,
@@ -87,8 +92,7 @@ def _remarks(belt: "Belt") -> Iterator[Diagnostic]:
 
 def _wire_names(belt: "Belt") -> Iterator[Diagnostic]:
     registry = belt.registry
-    clashes = registry.clashes & subject_mask(belt)
-    for i in bits(clashes):
+    for i in bits(registry.clashes & belt.subject.server_tools):
         tool = registry.tools[i]
         yield Diagnostic(
             Level.ERROR,
@@ -114,8 +118,3 @@ def _wire_names(belt: "Belt") -> Iterator[Diagnostic]:
                 "nothing needs to be done",
                 name,
             )
-
-
-def subject_mask(belt: "Belt") -> int:
-    """Mask of the server tools in the belt's scope."""
-    return belt.subject.server_tools

@@ -107,30 +107,32 @@ def _server(registry: Registry, selector: Selector, agent: Agent | None, *, gran
         if grant:
             return _wrong(selector, "a grant names its server", mend=f'write "<server>/{tail}"')
         return Match(_everywhere(registry, tail))
-    own = {registry.workspace.inline[name].short_name: name for name in (agent.inline if agent else ())}
-    if not grant:  # a deny or approval of a name binds every inline server of that name
-        names = {*registry.masks, *(spec.short_name for spec in registry.workspace.inline.values())}
-    else:
-        names = {*registry.masks, *own}
+    names = _server_names(registry, agent, grant=grant)
     readings = selector.readings(names)
     if not readings:
         server = selector.text.rpartition("/")[0]
         return _wrong(selector, f"no server is called {server!r}", names)
-    targets: list[tuple[str, str]] = []
-    for server, part in readings:
-        if server in registry.masks:
-            targets.append((server, part))
-        if grant and server in own:
-            targets.append((own[server], part))
-        if not grant:
-            inline = registry.workspace.inline.values()
-            targets += [(spec.name, part) for spec in inline if spec.short_name == server]
+    targets = [(server, part) for name, part in readings for server in names[name]]
     if not grant:
         return _bind(registry, selector, targets)
     if len(targets) > 1:
         both = " and ".join(f"tool {part!r} of server {server!r}" for server, part in targets)
         return _wrong(selector, f"{selector.text!r} means {both}", mend="rename one of the servers")
     return _grant(registry, selector, *targets[0])
+
+
+def _server_names(registry: Registry, agent: Agent | None, *, grant: bool) -> dict[str, list[str]]:
+    """The servers that each known name means.
+
+    A grant may use the short names of the agent's own inline servers; a deny or an approval of a short name
+    binds every inline server of that name, whoever declares it.
+    """
+    names = {name: [name] for name in registry.masks}
+    own = agent.inline if agent else ()
+    for spec in registry.workspace.inline.values():
+        if not grant or spec.name in own:
+            names.setdefault(spec.short_name, []).append(spec.name)
+    return names
 
 
 def _everywhere(registry: Registry, part: str) -> int:

@@ -188,7 +188,7 @@ def _checked(item: Item, known: Known, servers: Servers, diagnostics: list[Diagn
             Diagnostic(
                 Level.WARNING,
                 Code.SERVER_UNKNOWN,
-                f"agent {agent.name!r} names the server {name!r}, which is not configured",
+                f"agent {agent.name!r} names the server {name!r}, which {_absence(name, servers)}",
                 agent.where(key),
                 f"add it to {SERVERS_FILE}, or remove it",
                 name,
@@ -197,6 +197,10 @@ def _checked(item: Item, known: Known, servers: Servers, diagnostics: list[Diagn
             if name not in servers.specs
         )
     return replace(item, agent=agent)
+
+
+def _absence(name: str, servers: Servers) -> str:
+    return "cannot be used" if name in servers.named or not servers.whole else "is not configured"
 
 
 def _inline(items: Iterable[Item], agents: Mapping[str, Agent], servers: Servers) -> dict[str, ServerSpec]:

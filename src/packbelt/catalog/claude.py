@@ -4,6 +4,7 @@ Nothing is ever read as wider than it is written. A key that looks like a restri
 file; an entry that packbelt cannot express grants nothing, or denies more.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -21,7 +22,9 @@ from packbelt.model.wire import PREFIX
 
 FOLDER = ".claude/agents"
 
-_READ = {"name", "description", "tools", "disallowedtools", "mcpservers"}
+_EXACT = frozenset({"name", "description", "tools"})
+_LOOSE = frozenset({"disallowedtools", "mcpservers"})
+"""Read in every spelling: `disallowedTools`, `disallowed_tools`, `disallowed-tools`."""
 _KNOWN = frozenset(
     {
         *("model", "color", "permissionmode", "maxturns", "skills", "hooks", "memory", "background"),
@@ -30,21 +33,33 @@ _KNOWN = frozenset(
     }
 )
 """Keys that Claude Code or its users' collections write and that decide no belt."""
-_RESTRICTIONS = (
-    *(
-        "tool",
-        "allowedtools",
-        "allowtools",
-        "allowed",
-        "allow",
-        "enabledtools",
-        "toolsallowed",
-        "includetools",
-    ),
-    *("deny", "denied", "deniedtools", "denytools", "disallowed", "blockedtools", "excludetools"),
-    *("disabledtools", "forbiddentools", "toolsdenied", "toolsdisallowed"),
+_RESTRICTIONS = frozenset(
+    {
+        *(
+            "tool",
+            "tools",
+            "toolset",
+            "toolsets",
+            "toollist",
+            "allow",
+            "allowed",
+            "allowtools",
+            "allowedtools",
+        ),
+        *("enabledtools", "includetools", "toolsallowed", "permission", "permissions"),
+        *("deny", "denied", "denytools", "deniedtools", "disallow", "disallowed", "disallowtools"),
+        *(
+            "blockedtools",
+            "excludetools",
+            "disabledtools",
+            "forbiddentools",
+            "toolsdenied",
+            "toolsdisallowed",
+        ),
+    }
 )
 """Keys that somebody wrote to restrict an agent, and that no reader of the format knows."""
+_DENIES = re.compile("den[iy]|disallow|block|exclude|disable|forbid")
 _CLOSE = 85.0
 
 
@@ -110,16 +125,11 @@ def _keys(document: Document, diagnostics: list[Diagnostic]) -> dict[str, list[s
     """The spellings found of each key that is read."""
     found: dict[str, list[str]] = {}
     for key in document.data:
-        plain = key.lower().replace("_", "").replace("-", "")
+        plain = _plain(key)
         where = document.where(key)
-        if (
-            key == "tools"
-            or (plain in _READ and plain not in ("tools", "name", "description"))
-            or key in _READ
-        ):
+        if key in _EXACT or plain in _LOOSE:
             found.setdefault(plain, []).append(key)
-        elif plain in _RESTRICTIONS or nearest(key, ("tools", "disallowedTools"), least=_CLOSE):
-            right = "disallowedTools" if plain[:1] in "debf" and plain != "enabledtools" else "tools"
+        elif right := _restriction(key, plain):
             raise WorkspaceError(
                 f"`{key}` looks like a restriction, and Claude Code's format has no such key",
                 where=where,
@@ -132,6 +142,17 @@ def _keys(document: Document, diagnostics: list[Diagnostic]) -> dict[str, list[s
             message = f"the key `{key}` is not read"
             diagnostics.append(Diagnostic(Level.WARNING, Code.AGENT_KEY, message, where, mend, key))
     return found
+
+
+def _plain(key: str) -> str:
+    return key.lower().replace("_", "").replace("-", "")
+
+
+def _restriction(key: str, plain: str) -> str:
+    """The key that was meant by one that looks like a restriction; empty if it does not."""
+    if plain in _RESTRICTIONS:
+        return "disallowedTools" if _DENIES.search(plain) else "tools"
+    return nearest(key, ("tools", "disallowedTools"), least=_CLOSE)
 
 
 def _text(document: Document, keys: Mapping[str, Any], key: str) -> str:
@@ -154,7 +175,7 @@ def _text(document: Document, keys: Mapping[str, Any], key: str) -> str:
 def _canonical_lines(lines: Mapping[str, int]) -> dict[str, int]:
     """Lines under packbelt's own names of the keys too, so that reasons find them."""
     own = {"disallowedtools": "disallowed_tools", "mcpservers": "mcp_servers"}
-    more = {own.get(key.lower().replace("_", "").replace("-", ""), key): line for key, line in lines.items()}
+    more = {own.get(_plain(key), key): line for key, line in lines.items()}
     return {**lines, **more}
 
 

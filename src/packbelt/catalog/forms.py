@@ -1,9 +1,9 @@
 """Raw definitions into `Tool`s: one place that normalises schemas and writes the neutral request line."""
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from packbelt.catalog.references import endless_reference
 from packbelt.model import (
     HANDOFF,
     Code,
@@ -60,44 +60,7 @@ def schema_problem(schema: object) -> str:
         return f"its input schema has the type {schema['type']!r}, and arguments are an object"
     if not isinstance(schema.get("properties", {}), Mapping):
         return "the `properties` of its input schema are not an object"
-    return _endless_reference(schema) if "$ref" in repr(schema) else ""
-
-
-def _endless_reference(schema: Mapping[str, Any]) -> str:
-    """A chain of `$ref` that leads back to itself without a schema in between.
-
-    A recursive schema (a tree whose nodes are trees) is fine: the value gets smaller at each step.
-    """
-
-    def target(pointer: str) -> object:
-        node: object = schema
-        for part in pointer.removeprefix("#").strip("/").split("/"):
-            key = part.replace("~1", "/").replace("~0", "~")
-            if key and isinstance(node, Mapping):
-                node = node.get(key)
-        return node
-
-    def references(node: object) -> Iterable[str]:
-        if isinstance(node, Mapping):
-            reference = node.get("$ref")
-            if isinstance(reference, str):
-                yield reference
-            for child in node.values():
-                yield from references(child)
-        elif isinstance(node, list):
-            for child in node:
-                yield from references(child)
-
-    for start in references(schema):
-        seen: list[str] = []
-        reference: object = start
-        while isinstance(reference, str) and reference.startswith("#"):
-            if reference in seen:
-                return f"its `$ref`s lead in a circle: {' -> '.join([*seen, reference])}"
-            seen.append(reference)
-            node = target(reference)
-            reference = node.get("$ref") if isinstance(node, Mapping) else None
-    return ""
+    return endless_reference(schema) if "$ref" in repr(schema) else ""
 
 
 def normal_schema(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -73,7 +73,7 @@ def read_model(
 def null_list(
     key: str, document: Document, *path: str | int, error: type[PackbeltError] = WorkspaceError
 ) -> PackbeltError:
-    """The error of a key that has no value where a list is expected: absent and empty are different things."""
+    """The error of a key without a value where a list is expected: absent and empty are two things."""
     return error(
         f"`{key}` has no value", where=document.where(*path), mend="write [] or remove the key", name=key
     )

@@ -6,7 +6,7 @@ the same content gives the same bits whatever order it was found in. Joining cos
 not one a tool.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import compress
@@ -76,20 +76,18 @@ class WorkspaceIndex:
             self.approve |= tool.approve << i
         self.all = (1 << self.size) - 1
         self.handoffs = sum(1 << i for i in self.handoff.values())
-        self.packs = {pack.id: self._members(pack) for pack in workspace.packs.values()}
+        self.packs = {pack.id: self._mask(pack.members) for pack in workspace.packs.values()}
         self.pack_of = {i: pack for pack, mask in self.packs.items() for i in bits(mask)}
-        self.promoted = {
-            pack.id: sum(1 << i for name in pack.direct if (i := self.find(name)) is not None)
-            for pack in workspace.packs.values()
-        }
+        self.promoted = {pack.id: self._mask(pack.direct) for pack in workspace.packs.values()}
         self.unpacked = self.all & ~sum(self.packs.values())
 
     def find(self, name: str) -> int | None:
         """The bit of a native tool or hand-off. They share one namespace."""
         return self.native.get(name, self.handoff.get(name))
 
-    def _members(self, pack: Pack) -> int:
-        return sum(1 << i for name in pack.members if (i := self.find(name)) is not None)
+    def _mask(self, names: Iterable[str]) -> int:
+        found = (self.find(name) for name in names)
+        return sum(1 << i for i in found if i is not None)
 
 
 @lru_cache(maxsize=16)

@@ -155,7 +155,7 @@ def parse_entry(
         raise WorkspaceError(f"{name!r} is no name for a server", where=where, mend="give it a plain name")
     if not isinstance(raw, Mapping):
         entry.refuse(f"is {kind_of(raw)}, not an object", "write its command or its url")
-    if raw.get("disabled") is True or raw.get("enabled") is False:
+    if not strict and (raw.get("disabled") is True or raw.get("enabled") is False):
         message = f"server {name!r} is switched off in its entry"
         diagnostics.append(Diagnostic(Level.NOTE, Code.SERVER_IGNORED, message, where, name=name))
         return None

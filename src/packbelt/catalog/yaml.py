@@ -288,6 +288,8 @@ class _Builder:
             return self.error(
                 "a tab indents this line, and YAML takes only spaces", where=where, mend="use spaces"
             )
+        if "nesting depth" in str(problem.problem):
+            return self.error(f"is nested more than {MAX_DEPTH} levels deep", where=where, mend="flatten it")
         return self.error(f"is not valid YAML: {_say(problem)}", where=where, mend=_mend(problem))
 
 

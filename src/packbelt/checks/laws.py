@@ -6,10 +6,9 @@ from itertools import islice
 from packbelt.belt import Belt, Denial, admit, hint_for
 from packbelt.belt.opener import packs_of
 from packbelt.catalog.registry import bits
-from packbelt.checks.mentions import mentions
-from packbelt.checks.promises import can_call, known_names
+from packbelt.checks.promises import untrue
 from packbelt.checks.workbench import Workbench
-from packbelt.model import Call, Code, Diagnostic, HintClass, Level, State
+from packbelt.model import Call, Code, Diagnostic, HintClass, Level, Origin, State
 from packbelt.turn import Turn
 
 SAMPLED = 40
@@ -58,12 +57,10 @@ def _listed(belt: Belt, pack_id: str, part: int) -> Iterator[Diagnostic]:
 
 
 def _sections(bench: Workbench, one: Turn) -> Iterator[Diagnostic]:
-    names = known_names(bench)
-    for section, text in one.sections.items():
-        for found in mentions(text, names):
-            if not can_call(one.belt, found.name, names[found.name]):
-                message = f"section {section!r} names {found.name!r}, which the agent cannot call"
-                yield _broken(one.belt, "1", message)
+    for section, name, why in untrue(bench, one):
+        template = bench.workspace.templates.get(section)
+        if template is None or template.origin is Origin.EMBEDDED:  # a workspace's own are its own promises
+            yield _broken(one.belt, "1", f"section {section!r} names {name!r}: {why}")
 
 
 def no_silent_dead_end(bench: Workbench) -> Iterator[Diagnostic]:

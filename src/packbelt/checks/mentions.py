@@ -12,10 +12,11 @@ from dataclasses import dataclass
 NOT_HERE = "not available here"
 """Said in the same sentence, it marks a name as one that the reader is not promised."""
 
-_WORD = re.compile(r"(?<![\w/.$@-])[A-Za-z0-9](?:[\w/-]*\w)?(?![\w/@-]|\.\w)", re.ASCII)
-_CODE = re.compile(r"`\s*([\w/-]+)\s*(?:\([^`]*)?`", re.ASCII)
+_WORD = re.compile(r"(?<![\w/.$@-])\w(?:[\w/-]*\w)?(?![\w/@-]|\.\w)", re.ASCII)
+_SPAN = re.compile(r"`([^`\n]*)`")
+_CALL = re.compile(r"\s*([\w/-]+)\s*(?:\(.*)?", re.ASCII)
 _PLACEHOLDER = re.compile(r"\{\{.*?\}\}")
-_SENTENCE_END = re.compile(r"(?<=[.!?:;])\s+|\n\s*\n|\n(?=\s*(?:[-*]|\d+\.)\s)")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n\s*\n|\n(?=\s*(?:[-*]|\d+\.)\s)")
 _BLANKS = re.compile(r"\s+")
 
 
@@ -26,24 +27,28 @@ class Mention:
     Attributes:
         name: the name.
         line: on which line of the text, counted from 0.
+        sentence: the sentence that it stands in.
     """
 
     name: str
     line: int
+    sentence: str
 
 
-def mentions(text: str, known: Collection[str]) -> Iterator[Mention]:
-    """Each known name that the text names as a tool, once, at its first place, in the order of the text.
+def mentions(text: str, known: Collection[str], *, each: bool = False) -> Iterator[Mention]:
+    """Known names that the text names as tools, in the order of the text.
 
     Args:
         text: prose or Markdown; placeholders are passed over.
         known: names worth finding.
+        each: whether a name is given at each of its places, and not at the first alone.
     """
     plain = _PLACEHOLDER.sub(lambda found: " " * len(found.group()), text)
     places: dict[int, str] = {}
-    for found in _CODE.finditer(plain):
-        if found.group(1) in known:
-            places[found.start(1)] = found.group(1)
+    for span in _SPAN.finditer(plain):
+        inner = _CALL.fullmatch(span.group(1))
+        if inner and inner.group(1) in known:
+            places[span.start(1) + inner.start(1)] = inner.group(1)
     for found in _WORD.finditer(plain):
         name = found.group()
         if "_" in name and name in known:
@@ -53,6 +58,6 @@ def mentions(text: str, known: Collection[str]) -> Iterator[Mention]:
     for place, name in sorted(places.items()):
         start = max(end for end in ends if end <= place)
         sentence = plain[start : next((end for end in ends if end > place), len(plain))]
-        if name not in seen and NOT_HERE not in _BLANKS.sub(" ", sentence).lower():
+        if (each or name not in seen) and NOT_HERE not in _BLANKS.sub(" ", sentence).lower():
             seen.add(name)
-            yield Mention(name, plain.count("\n", 0, place))
+            yield Mention(name, plain.count("\n", 0, place), sentence)

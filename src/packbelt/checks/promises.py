@@ -7,25 +7,13 @@ what that agent, or whoever is handed the skill, does; there a tool within reach
 promise. A sentence that says `not available here` promises nothing.
 """
 
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator
 
 from packbelt.belt import FIND_TOOLS, Belt
-from packbelt.belt.routes import ways
-from packbelt.catalog.registry import MCP, bits
 from packbelt.checks.mentions import NOT_HERE, Mention, mentions
-from packbelt.checks.workbench import Workbench, imported, listed
-from packbelt.model import Code, Diagnostic, Level, Where
-
-
-def known_names(bench: Workbench) -> Mapping[str, int | None]:
-    """Every name that texts may mean as a tool's, with its bit: None for the opener, the search and members
-    of packs that have no tool behind them. Tools of servers go by their wire names, the only ones they are
-    called by.
-    """
-    members = {name: None for pack in bench.workspace.packs.values() for name in pack.members}
-    tools = {tool.wire_name: i for i, tool in enumerate(bench.registry.tools)}
-    return {bench.workspace.config.opener: None, FIND_TOOLS: None, **members, **tools}
+from packbelt.checks.workbench import Workbench, listed
+from packbelt.model import Code, Diagnostic, Level, Origin, Where
+from packbelt.turn import Turn
 
 
 def can_call(belt: Belt, name: str, i: int | None) -> bool:
@@ -37,7 +25,7 @@ def can_call(belt: Belt, name: str, i: int | None) -> bool:
 
 def prompts(bench: Workbench) -> Iterator[Diagnostic]:
     """Agents' prompts. In a file of another tool's format it is a warning: its words were written for that."""
-    names = known_names(bench)
+    names = bench.known_names
     for name, belt in bench.belts.items():
         agent = belt.subject.agent
         for found in mentions(agent.body, names):
@@ -57,9 +45,44 @@ def prompts(bench: Workbench) -> Iterator[Diagnostic]:
             )
 
 
+def sections(bench: Workbench) -> Iterator[Diagnostic]:
+    """Sections that the workspace's own templates make: what they say for each agent."""
+    for one in bench.turns.values():
+        for section, name, why in untrue(bench, one):
+            template = bench.workspace.templates.get(section)
+            if template is None or template.origin is Origin.EMBEDDED:
+                continue  # packbelt's own are held to law 1
+            line = template.source[: template.source.find(name)].count("\n") + 1 if name in template.source else 0
+            yield Diagnostic(
+                Level.ERROR,
+                Code.PROMISE_BROKEN,
+                f"section {section!r} as {one.agent!r} reads it names {name!r}: {why}",
+                Where(template.file, line),
+                "write what the belt says, as the shipped template does, and no name by hand",
+                name,
+            )
+
+
+def untrue(bench: Workbench, one: Turn) -> Iterator[tuple[str, str, str]]:
+    """Section, name and fault of each tool that a turn's sections name and its reader cannot call in that way.
+
+    A section speaks of calls to make now. What is put away is named beside the opener that it is called through.
+    """
+    belt = one.belt
+    opener = bench.workspace.config.opener
+    names = bench.known_names
+    for section, text in one.sections.items():
+        for found in mentions(text, names, each=True):
+            i = names[found.name]
+            if not can_call(belt, found.name, i):
+                yield section, found.name, _why(bench, belt, found.name, i)
+            elif i is not None and belt.packed >> i & 1 and opener not in found.sentence:
+                yield section, found.name, f"it is put away, and the sentence does not say {opener!r}"
+
+
 def packs(bench: Workbench) -> Iterator[Diagnostic]:
     """Guides and summaries of packs."""
-    names = known_names(bench)
+    names = bench.known_names
     for pack in bench.workspace.packs.values():
         mask = bench.registry.index.packs[pack.id]
         readers = [belt for belt in bench.belts.values() if belt.packed & mask]
@@ -71,7 +94,7 @@ def packs(bench: Workbench) -> Iterator[Diagnostic]:
 
 def descriptions(bench: Workbench) -> Iterator[Diagnostic]:
     """Agents' descriptions, which their hand-offs carry. What the agent itself can call, they may name."""
-    names = known_names(bench)
+    names = bench.known_names
     for name, agent in bench.workspace.agents.items():
         link = bench.registry.index.to_agent.get(name)
         if link is None:
@@ -90,7 +113,7 @@ def descriptions(bench: Workbench) -> Iterator[Diagnostic]:
 
 def skills(bench: Workbench) -> Iterator[Diagnostic]:
     """Skills' descriptions: third parties' words, hence warnings. A tool within their reader's reach is fine."""
-    names = known_names(bench)
+    names = bench.known_names
     installed = bench.snapshot.skills
     for skill in bench.workspace.skills if installed is None else installed:
         readers = []
@@ -115,7 +138,7 @@ def skills(bench: Workbench) -> Iterator[Diagnostic]:
 
 def tools(bench: Workbench) -> Iterator[Diagnostic]:
     """Descriptions of the workspace's own tools that send their reader on to another tool."""
-    names = known_names(bench)
+    names = bench.known_names
     for i, tool in enumerate(bench.registry.index.tools):
         if tool.target is not None:
             continue  # an agent's description
@@ -134,7 +157,7 @@ def _read(
     level: Level,
 ) -> Iterator[Diagnostic]:
     """What readers of one text cannot call, one finding a name."""
-    names = known_names(bench)
+    names = bench.known_names
     for mention in found:
         i = names[mention.name]
         deceived = [belt for belt in readers if not can_call(belt, mention.name, i)]
@@ -167,5 +190,5 @@ def _mend(belt: Belt, i: int | None) -> str:
     return f"remove it from the text, grant the tool, {otherwise}"
 
 
-CHECKS = (prompts, packs, descriptions, skills, tools)
+CHECKS = (prompts, sections, packs, descriptions, skills, tools)
 """The checks of this family."""

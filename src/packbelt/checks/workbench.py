@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
-from packbelt.belt import Belt
+from packbelt.belt import FIND_TOOLS, Belt
 from packbelt.belt.routes import Way, ways
 from packbelt.catalog.drafts import broken_diagnostic
 from packbelt.catalog.registry import MCP, Registry, bind, bits
@@ -85,6 +85,17 @@ class Workbench:
         """The mask of each pack, servers' among them, by id; empty ones of servers are left out."""
         servers = {MCP + name: mask for name, mask in self.registry.masks.items() if mask}
         return {**self.registry.index.packs, **servers}
+
+    @cached_property
+    def known_names(self) -> Mapping[str, int | None]:
+        """Every name that a text may mean as a tool's, with its bit.
+
+        None for the opener, the search, and members of packs that have no tool behind them. Tools of servers go
+        by their wire names, the only ones that they are called by.
+        """
+        members = [name for pack in self.workspace.packs.values() for name in pack.members]
+        tools = {tool.wire_name: i for i, tool in enumerate(self.registry.tools)}
+        return {**dict.fromkeys((self.workspace.config.opener, FIND_TOOLS, *members)), **tools}
 
     def names(self, mask: int) -> tuple[str, ...]:
         """The wire names of a mask's tools."""

@@ -46,7 +46,8 @@ def command(agent: str | None, out: Path | None, method: Method, source: Source,
     if source.json:
         _write_json(turns, method, whole=agent is None)
     elif out is None:
-        from packbelt.cli.dump_text import show_fleet, show_turn
+        from packbelt.cli.dump_text import show_turn
+        from packbelt.cli.fleet_text import show_fleet
 
         only = turns[agent] if agent is not None else None
         if only is None or isinstance(only, PackbeltError):

@@ -15,6 +15,8 @@ from packbelt.model import (
     PackbeltError,
     Reason,
     Route,
+    Rule,
+    State,
     Tool,
     Where,
 )
@@ -64,6 +66,12 @@ def element_json(entry: BeltTool, method: Method = "json") -> Json:
         "reasons": [_reason_json(reason) for reason in decision.reasons],
         "routes": [_route_json(route) for route in decision.routes],
     }
+
+
+def unknown_json(name: str) -> Json:
+    """A name that neither workspace nor snapshot has."""
+    reason = Reason(Rule.NO_SUCH_TOOL, f"no tool is called {name!r}")
+    return {"name": name, "state": str(State.UNKNOWN), "reasons": [_reason_json(reason)], "routes": []}
 
 
 def packs_json(belt: Belt, method: Method = "json") -> list[Json]:

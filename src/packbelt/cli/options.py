@@ -111,7 +111,7 @@ def with_source(command: Callable[P, int | None]) -> Callable[..., int | None]:
     return run
 
 
-def _registry(ctx: click.Context) -> "Registry | None":
+def completion_registry(ctx: click.Context) -> "Registry | None":
     """What a completion is asked about; whatever is wrong with it completes to nothing."""
     from packbelt.catalog.load import load
     from packbelt.catalog.registry import bind
@@ -125,21 +125,21 @@ def _registry(ctx: click.Context) -> "Registry | None":
 
 def complete_agents(ctx: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
     """Agents whose names begin so."""
-    registry = _registry(ctx)
+    registry = completion_registry(ctx)
     agents = registry.workspace.agents.values() if registry else ()
     return [CompletionItem(a.name, help=a.description) for a in agents if a.name.startswith(begun)]
 
 
 def complete_tools(ctx: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
     """Tools whose wire names begin so."""
-    registry = _registry(ctx)
+    registry = completion_registry(ctx)
     names = registry.wire if registry else ()
     return [CompletionItem(name) for name in sorted(names) if name.startswith(begun)]
 
 
 def complete_packs(ctx: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
     """Packs whose ids begin so."""
-    registry = _registry(ctx)
+    registry = completion_registry(ctx)
     packs = registry.workspace.packs if registry else ()
     return [CompletionItem(name) for name in packs if name.startswith(begun)]
 

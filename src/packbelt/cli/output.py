@@ -127,11 +127,11 @@ def draw(table: Table, *, indent: int = 2) -> None:
         _draw_rich(table, indent)
 
 
-def json_text(data: Any) -> str:
-    """JSON for programs and for people. Half of a surrogate pair, which UTF-8 cannot carry, is escaped."""
+def json_text(data: Any, encoding: str = "utf-8") -> str:
+    """JSON for programs and for people. What the encoding cannot carry is escaped."""
     text = json.dumps(data, ensure_ascii=False, indent=2)
     try:
-        text.encode()
+        text.encode(encoding)
     except UnicodeEncodeError:
         return json.dumps(data, indent=2)
     return text
@@ -139,7 +139,7 @@ def json_text(data: Any) -> str:
 
 def write_json(data: Any) -> None:
     """JSON on standard output."""
-    click.echo(json_text(data))
+    click.echo(json_text(data, getattr(sys.stdout, "encoding", None) or "utf-8"))
 
 
 def note(line: str) -> None:
@@ -207,9 +207,15 @@ def _rich_text(*spans: Span) -> "Text":
 
 
 def _print(*spans: Span) -> None:
+    """A line; where it is too long, its further lines stand under its first."""
+    from rich.padding import Padding
+
     console = _console()
-    if console is not None:
-        console.print(_rich_text(*spans))
+    if console is None:
+        return
+    text = _rich_text(*spans)
+    indent = len(text.plain) - len(text.plain.lstrip(" "))
+    console.print(Padding(text[indent:], (0, 0, 0, indent), expand=False) if indent else text)
 
 
 def _draw_rich(table: Table, indent: int) -> None:

@@ -7,11 +7,11 @@ the measured ratio of the two vocabularies. `messages.count_tokens` gives the pr
 
 from functools import lru_cache
 
-from packbelt.model.encode import compact
 from packbelt.catalog.tokens import ENCODING, count
 from packbelt.cost.claude_families import FAMILIES, NEWEST
 from packbelt.cost.scheme import Content, Figures, Scheme, section_text
 from packbelt.model import PackbeltError, Tool
+from packbelt.model.encode import compact
 
 DATE = "2026-11"
 """When the table was last compared with the documentation."""

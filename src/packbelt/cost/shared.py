@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from packbelt.model.encode import compact
 from packbelt.catalog.tokens import ENCODING, count
 from packbelt.model import Tool
+from packbelt.model.encode import compact
 from packbelt.model.text import cut, one_line
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")

@@ -219,7 +219,7 @@ CODES: dict[Code, str] = {
     Code.AGENT_SHADOWED: "A nearer file defines the same agent.",
     Code.AGENT_KEY: "An agent's file of another format has a key that packbelt does not read.",
     Code.AGENT_TOOL_UNKNOWN: "An imported agent's list names a tool that nothing here has.",
-    Code.AGENT_SPECIFIER: "An imported agent's entry says more than packbelt can; the narrower reading counts.",
+    Code.AGENT_SPECIFIER: "An imported agent's entry says more than packbelt can: the narrower reading counts.",
     Code.AGENT_REFUSED: "An agent cannot start: an entry of its file means nothing, or means two things.",
     Code.SKILL_BROKEN: "A skill's file did not load.",
     Code.SKILL_SHADOWED: "A nearer file defines the same skill.",

@@ -7,7 +7,7 @@ LIMIT = 240
 """Bytes of a third party's text in a prompt."""
 
 _BLANKS = re.compile(r"\s+")
-_MARKUP = str.maketrans({"<": "‹", ">": "›", "`": "'", "{": "(", "}": ")", "|": "¦", "[": "(", "]": ")"})
+_MARKUP = str.maketrans("<>`{}|[]", "\u2039\u203a'()\u00a6()")
 _INVISIBLE = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
 _LEADING = re.compile(r"^[#*>=~_+\-\s]+")
 

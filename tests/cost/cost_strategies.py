@@ -1,4 +1,5 @@
-import pytest
+"""Tools whose text is as nasty as tokenizers go, and plain ones."""
+
 from hypothesis import strategies as st
 
 from packbelt.catalog.forms import native_tool
@@ -35,8 +36,8 @@ FRAGMENTS = st.sampled_from(
         ),
     ]
 )
-TEXTS = st.lists(FRAGMENTS | st.text(max_size=12), max_size=8).map("".join)
-NAMES = st.from_regex(r"[A-Za-z0-9_-]{1,24}", fullmatch=True)
+TEXTS = st.lists(FRAGMENTS | st.text(max_size=6), max_size=5).map("".join)
+NAMES = st.text("abzAZ09_-", min_size=1, max_size=8)
 SCHEMAS = st.recursive(
     st.fixed_dictionaries(
         {},
@@ -56,7 +57,7 @@ SCHEMAS = st.recursive(
             {"type": st.just("object"), "properties": st.dictionaries(TEXTS, inner, max_size=3)}
         )
     ),
-    max_leaves=6,
+    max_leaves=3,
 )
 TOOLS = st.builds(
     lambda name, description, properties, required: native_tool(
@@ -64,16 +65,11 @@ TOOLS = st.builds(
     ),
     NAMES,
     TEXTS,
-    st.dictionaries(TEXTS, SCHEMAS, max_size=4),
+    st.dictionaries(TEXTS, SCHEMAS, max_size=2),
     st.lists(TEXTS, max_size=2),
 )
-BELTS = st.lists(TOOLS, max_size=6)
+BELTS = st.lists(TOOLS, max_size=4)
 
 
 def plain(name, description="Does it.", **properties):
     return native_tool("native", name, description, {"type": "object", "properties": properties})
-
-
-@pytest.fixture
-def twenty():
-    return [plain(f"tool_{i}", f"Reads page {i}.", page={"type": "integer"}) for i in range(20)]

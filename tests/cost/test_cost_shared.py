@@ -1,12 +1,13 @@
 """Text that tools repeat."""
 
-from conftest import BELTS, plain
+from cost_strategies import BELTS, plain
 from hypothesis import given, settings
 
-from packbelt.catalog.forms import HANDOFF_SCHEMA, compact, handoff_tool
+from packbelt.catalog.forms import HANDOFF_SCHEMA, handoff_tool
 from packbelt.catalog.tokens import count
 from packbelt.cost import measure, shared_text
 from packbelt.model import Permission
+from packbelt.model.encode import compact
 
 ENVELOPE = "Hands the request to a specialist who sees nothing of this conversation. Say all that is needed."
 
@@ -64,7 +65,7 @@ def test_a_sample_is_one_harmless_line():
     assert only.sample.endswith("…")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(belt=BELTS)
 def test_no_more_is_saved_than_the_tools_cost(belt):
     twice = [*belt, *belt]

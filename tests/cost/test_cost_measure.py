@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from conftest import BELTS, TEXTS, TOOLS, plain
+from cost_strategies import BELTS, TEXTS, TOOLS, plain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,8 +18,13 @@ METHODS = ("json", "openai", "anthropic")
 SECTIONS = st.dictionaries(TEXTS, TEXTS, max_size=3)
 
 
+@pytest.fixture
+def twenty():
+    return [plain(f"tool_{i}", f"Reads page {i}.", page={"type": "integer"}) for i in range(20)]
+
+
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(belt=BELTS, packed=BELTS, sections=SECTIONS)
 def test_the_lines_add_up_to_the_total(method, belt, packed, sections):
     cost = measure(belt, sections, [*belt, *packed], method=method)
@@ -33,7 +38,7 @@ def test_the_lines_add_up_to_the_total(method, belt, packed, sections):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(belt=BELTS, tool=TOOLS, position=st.integers(0, 6))
 def test_a_tool_more_costs_more(method, belt, tool, position):
     position = min(position, len(belt))
@@ -46,7 +51,7 @@ def test_a_tool_more_costs_more(method, belt, tool, position):
         assert after.tools - before.tools == line_tokens(tool, method)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(belt=BELTS)
 def test_json_counts_the_form_that_it_names(belt):
     cost = measure(belt, {}, belt)
@@ -54,7 +59,7 @@ def test_json_counts_the_form_that_it_names(belt):
     assert cost.tools == count("".join(tool.line for tool in belt))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(tool=TOOLS)
 def test_anthropics_line_is_the_tools_own_content(tool):
     text = function_line(tool)

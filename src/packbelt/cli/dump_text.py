@@ -1,0 +1,203 @@
+"""`packbelt dump` for people: one belt in full. Its lines add up to its total."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from packbelt.catalog.registry import MCP, bits
+from packbelt.cli.output import (
+    LEVEL_STYLE,
+    STATE_STYLE,
+    Column,
+    Table,
+    draw,
+    number,
+    say,
+    several,
+    title,
+)
+from packbelt.cli.words import instead, place, servers_table, source_words
+from packbelt.cost import Cost, Method, line_tokens, shared_text
+from packbelt.model import State
+
+if TYPE_CHECKING:
+    from packbelt.belt import Belt, BeltTool
+    from packbelt.turn import Turn
+
+_WITHHELD = (
+    State.DEFERRED,
+    State.RESERVED,
+    State.OVER_CEILING,
+    State.UNAVAILABLE,
+    State.OFF_BELT,
+    State.DENIED,
+)
+"""States of withheld tools but for the packed, which the packs show; what has a way to it first."""
+
+_WORTH_SAYING = 100
+"""Tokens of repeated text from which it is mentioned."""
+
+
+def show_turn(turn: "Turn", method: Method, *, everything: bool) -> None:
+    """One agent's belt.
+
+    Args:
+        turn: the turn.
+        method: how tokens are counted.
+        everything: whether each tool that is put away or withheld gets a line.
+    """
+    belt = turn.belt
+    cost = turn.cost if method == "json" else turn.measure(method)
+    _head(turn, cost)
+    draw(servers_table(belt.registry, belt.subject.servers))
+    _direct(turn, cost)
+    _packs(belt, method, everything=everything)
+    _withheld(belt, everything=everything)
+    _sections(cost)
+    _total(cost)
+    _diagnostics(turn)
+
+
+def _head(turn: "Turn", cost: Cost) -> None:
+    belt = turn.belt
+    say((turn.agent, "title"), (f"  {place(belt.registry)}", "dim"))
+    counts = [f"{several(len(turn.tools), 'tool')} sent"]
+    if belt.packed:
+        counts.append(f"{number(belt.packed.bit_count())} put away")
+    others = len(belt.withheld) - belt.packed.bit_count()
+    if others:
+        counts.append(f"{number(others)} withheld")
+    say(", ".join(counts), "; ", (several(cost.total, "token"), "sum"))
+
+
+def _direct(turn: "Turn", cost: Cost) -> None:
+    title(f"Direct: {several(len(turn.tools), 'tool')}", (", in the order they are sent", "dim"))
+    table = Table(
+        (
+            Column("tool", wraps=True),
+            Column("from", wraps=True),
+            Column("needs"),
+            Column("tokens", "right"),
+        )
+    )
+    marked = False
+    for name, tokens in cost.lines:
+        entry = turn.belt[name]
+        marked = marked or entry.approve
+        needs = f"{entry.permission}{' *' if entry.approve else ''}"
+        table.add((name, "good"), source_words(turn.belt, entry), needs, number(tokens))
+    if cost.overhead:
+        table.add_sum("overhead of having tools", "", "", number(cost.overhead))
+    table.add_sum(("tools", "sum"), "", "", (number(cost.tools), "sum"))
+    draw(table)
+    if marked:
+        say(("  * a person approves each call", "dim"))
+    repeated = shared_text(turn.tools)
+    saved = sum(one.saved for one in repeated)
+    if saved >= _WORTH_SAYING:
+        most = repeated[0]
+        said = f"  {number(saved)} tokens of it are repetitions; the most: {most.count} × {most.tokens} tokens of "
+        say((f"{said}{most.sample}", "dim"))
+
+
+def _packs(belt: "Belt", method: Method, *, everything: bool) -> None:
+    registry = belt.registry
+    table = Table(
+        (Column("pack"), Column("tools", "right"), Column("saves", "right"), Column("what it holds", wraps=True))
+    )
+    saved = 0
+    for pack in (*registry.workspace.packs, *(MCP + server for server in registry.servers)):
+        inside = list(bits((registry.pack_mask(pack) or 0) & belt.packed))
+        if not inside:
+            continue
+        tokens = {i: line_tokens(registry.tools[i], method) for i in inside}
+        saved += sum(tokens.values())
+        summary = registry.pack(pack).summary or f"tools of server {pack.removeprefix(MCP)}"
+        table.add((pack, "away"), number(len(inside)), number(sum(tokens.values())), (summary, "dim"))
+        if everything:
+            for i, one in tokens.items():
+                table.add(f"  {registry.tools[i].wire_name}", "", (number(one), "dim"))
+    if not table.rows:
+        return
+    count = belt.packed.bit_count()
+    opener = registry.workspace.config.opener
+    title(f"Packs: {several(count, 'tool')} put away", (f", called through {opener} or by name", "dim"))
+    table.add_sum(("saved", "sum"), (number(count), "sum"), (number(saved), "sum"))
+    draw(table)
+
+
+def _withheld(belt: "Belt", *, everything: bool) -> None:
+    entries = [entry for entry in belt.withheld if entry.state is not State.PACKED]
+    if not entries:
+        return
+    title(f"Withheld: {several(len(entries), 'tool')}")
+    if everything:
+        _each(belt, entries)
+    else:
+        _grouped(belt, entries)
+
+
+def _each(belt: "Belt", entries: Sequence["BeltTool"]) -> None:
+    table = Table(
+        (Column("tool", wraps=True), Column("state"), Column("why", wraps=True), Column("instead", wraps=True))
+    )
+    for state in _WITHHELD:
+        for entry in entries:
+            if entry.state is state:
+                reason = entry.decision.reasons[0]
+                why = f"{reason.detail} ({reason.where})" if reason.where else reason.detail
+                table.add(entry.tool.wire_name, (str(state), STATE_STYLE[state]), (why, "dim"), instead(belt, [entry]))
+    draw(table)
+
+
+def _grouped(belt: "Belt", entries: Sequence["BeltTool"]) -> None:
+    groups: dict[tuple[int, str, str], list[BeltTool]] = {}
+    for entry in entries:
+        rule = str(entry.decision.reasons[0].rule)
+        family = entry.pack or ("hand-offs" if entry.tool.target else "in no pack")
+        groups.setdefault((_WITHHELD.index(entry.state), rule, family), []).append(entry)
+    table = Table(
+        (
+            Column("state"),
+            Column("tools", "right"),
+            Column("of", wraps=True),
+            Column("by rule"),
+            Column("instead", wraps=True),
+        )
+    )
+    for (order, rule, family), group in sorted(groups.items()):
+        state = _WITHHELD[order]
+        of = group[0].tool.wire_name if len(group) == 1 else family
+        table.add((str(state), STATE_STYLE[state]), number(len(group)), of, (rule, "dim"), instead(belt, group))
+    draw(table)
+    say(("  --all lists each of them; packbelt explain AGENT TOOL says why", "dim"))
+
+
+def _sections(cost: Cost) -> None:
+    if not cost.section_lines:
+        return
+    title("Sections of the prompt")
+    table = Table((Column("section"), Column("tokens", "right")))
+    for name, tokens in cost.section_lines:
+        table.add(name, number(tokens))
+    table.add_sum(("sections", "sum"), (number(cost.sections), "sum"))
+    draw(table)
+
+
+def _total(cost: Cost) -> None:
+    parts = f" = {number(cost.tools)} tools + {number(cost.sections)} sections"
+    title(f"Total: {several(cost.total, 'token')}", (parts, "dim"))
+    say(f"  expect {number(cost.low)} to {number(cost.high)} on a provider's bill")
+    if cost.if_unpacked > cost.tools:
+        share = 100 * (cost.if_unpacked - cost.tools) / cost.if_unpacked
+        say(f"  with nothing put away the tools would cost {number(cost.if_unpacked)}, so {share:.0f} % is saved")
+    say((f"  {cost.encoding}, {cost.method}: {cost.about}", "dim"))
+
+
+def _diagnostics(turn: "Turn") -> None:
+    if not turn.diagnostics:
+        return
+    title("Remarks")
+    for one in turn.diagnostics:
+        where = f"{one.where}: " if one.where else ""
+        mend = f"; {one.mend}" if one.mend else ""
+        say("  ", (f"{one.level} ", LEVEL_STYLE[one.level]), (where, "dim"), one.message + mend)

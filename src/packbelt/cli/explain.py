@@ -1,0 +1,57 @@
+"""`packbelt explain`."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from packbelt.cli.options import Source, agent_argument, complete_tools, with_source
+
+if TYPE_CHECKING:
+    from packbelt.belt import Belt
+
+
+@click.command("explain", epilog="Example: packbelt explain orchestrator mcp_registry_search")
+@agent_argument
+@click.argument("tool", shell_complete=complete_tools)
+@with_source
+def command(agent: str, tool: str, source: Source) -> None:
+    """Why TOOL is or is not on AGENT's belt: each rule in order, its file and line, and the routes.
+
+    TOOL is a wire name, an identity (github/search, native:shell), or a plain name that only one tool has.
+    """
+    belt = source.turn(agent).belt
+    entry = belt.find(tool)
+    if entry is None:
+        _unknown(belt, tool, as_json=source.json)
+    elif source.json:
+        from packbelt.cli.json_forms import element_json
+        from packbelt.cli.output import write_json
+
+        write_json(element_json(entry))
+    else:
+        from packbelt.cli.explain_text import show
+
+        show(belt, entry)
+
+
+def _unknown(belt: "Belt", tool: str, *, as_json: bool) -> None:
+    """A name that nothing has: state `unknown` where a program asked, and an error in any case.
+
+    Raises:
+        PackbeltError: always; it names what is near, whether or not the agent can reach it.
+    """
+    from packbelt.belt import hint_for
+    from packbelt.belt.names import near
+    from packbelt.cli.json_forms import unknown_json
+    from packbelt.cli.output import say, write_json
+    from packbelt.model import PackbeltError
+    from packbelt.model.text import quoted
+
+    if as_json:
+        write_json(unknown_json(tool))
+    else:
+        say(f"{quoted(tool)} is unknown. An agent that calls it is told:")
+        say(f"  {hint_for(belt, tool).text}")
+    names = near(tool, list(belt))
+    mend = f"near it: {', '.join(names)}" if names else f"packbelt dump {belt.agent} --all lists the tools there are"
+    raise PackbeltError(f"no tool is called {quoted(tool)}", mend=mend, name=tool)

@@ -1,0 +1,99 @@
+"""Words that several commands share: where things are read from, sources, routes, servers."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from packbelt.belt import Belt, BeltTool
+from packbelt.catalog.registry import Registry
+from packbelt.cli.output import Column, Span, Table
+from packbelt.model import Route, ServerStatus
+from packbelt.model.encode import compact
+
+_STATUS_STYLE = {
+    ServerStatus.CONNECTED: "good",
+    ServerStatus.STARTING: "odd",
+    ServerStatus.FAILED: "bad",
+    ServerStatus.DISCONNECTED: "dim",
+}
+_SHOWN = 2
+"""Ways that one cell names."""
+
+
+def place(registry: Registry) -> str:
+    """Workspace and snapshot in a few words."""
+    workspace, snapshot = registry.workspace, registry.snapshot
+    where = "packbelt's own workspace" if workspace.embedded else f"workspace {short_path(workspace.root)}"
+    now = f"snapshot {snapshot.file}" if snapshot.file else "no snapshot"
+    return f"{where}, {now}"
+
+
+def short_path(path: Path) -> str:
+    """A path from here, or from home, where that is shorter."""
+    for base, mark in ((Path.cwd(), "."), (Path.home(), "~")):
+        if path == base:
+            return mark
+        if path.is_relative_to(base):
+            return f"{mark}/{path.relative_to(base)}"
+    return str(path)
+
+
+def source_words(belt: Belt, entry: BeltTool) -> str:
+    """Where a tool comes from: the agent that a hand-off leads to, the server, the pack."""
+    tool = entry.tool
+    if tool.target is not None:
+        return f"→ {tool.target} ({entry.pack})" if entry.pack else f"→ {tool.target}"
+    if tool is belt.opener:
+        return "the opener"
+    if tool is belt.finder:
+        return "the search"
+    return entry.pack or tool.id.source
+
+
+def call_words(call: str, arguments: Mapping[str, Any]) -> str:
+    """A call as one would write it."""
+    return f"{call}({', '.join(f'{key}={compact(value)}' for key, value in arguments.items())})"
+
+
+def route_words(belt: Belt, route: Route) -> str:
+    """A route in a few words: what to call, and through whom it leads."""
+    call = route.call
+    opened = call == belt.registry.workspace.config.opener
+    if opened:
+        call = f"{call}({route.arguments.get('pack')}, {route.arguments.get('tool')})"
+    return " → ".join((call, *route.agents))
+
+
+def instead(belt: Belt, group: Sequence[BeltTool]) -> Span:
+    """What to call for a group of tools that are withheld; the first ways that they share."""
+    ways = _ways(belt, group)
+    if not ways:
+        return ("nothing", "dim")
+    more = f" or {len(ways) - _SHOWN} more" if len(ways) > _SHOWN else ""
+    return " or ".join(ways[:_SHOWN]) + more
+
+
+def _ways(belt: Belt, group: Iterable[BeltTool]) -> list[str]:
+    found: dict[str, int] = {}
+    for entry in group:
+        for route in entry.decision.routes:
+            words = route_words(belt, route)
+            found[words] = found.get(words, 0) + 1
+    return sorted(found, key=lambda words: (-found[words], list(found).index(words)))
+
+
+def servers_table(registry: Registry, servers: Sequence[str]) -> Table:
+    """Servers as they are now; one that no snapshot knows says how to look at it."""
+    table = Table((Column(), Column(), Column(wraps=True)))
+    for name in servers:
+        spec = registry.workspace.inline.get(name)
+        label = f"{spec.short_name} (of {spec.owner})" if spec else name
+        if name not in registry.snapshot.servers:
+            table.add(f"server {label}", ("not connected", "dim"), ("packbelt connect --save now.yaml", "dim"))
+            continue
+        state = registry.state(name)
+        count = len(state.tools)
+        tools = f"{count} tool{'' if count == 1 else 's'}"
+        said = f"{tools}: {state.error}" if state.error else tools
+        table.add(f"server {label}", (str(state.status), _STATUS_STYLE[state.status]), said)
+    return table

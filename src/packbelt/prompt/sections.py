@@ -1,0 +1,96 @@
+"""`render_sections` and `render_prompt`: a belt in words."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from packbelt.belt import Belt
+from packbelt.model import Code, Diagnostic, Level
+from packbelt.model.text import LIMIT, one_line
+from packbelt.prompt.body import known_sections, misplaced, placed, respelled, with_sections
+from packbelt.prompt.speak import Spell
+from packbelt.prompt.view import skills_of, view_of
+
+_TRAILING = re.compile(r"[ \t]+$", re.MULTILINE)
+_BLANK_LINES = re.compile(r"\n{3,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Sections:
+    """The sections of one agent's prompt.
+
+    Attributes:
+        texts: by name, in the order in which they are appended; one without content is absent.
+        diagnostics: templates that failed, places that name no section, texts that were cut.
+    """
+
+    texts: Mapping[str, str] = field(default_factory=dict)
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def render_sections(belt: Belt, spell: Spell = str) -> Sections:
+    """The sections that the agent's prompt places (all of them where it places none), from its belt.
+
+    A template that fails costs its own section and is reported; nothing is raised.
+
+    Args:
+        belt: the decision that everything is read off.
+        spell: how the target of the request spells a wire name.
+    """
+    from packbelt.prompt.sandbox import render  # noqa: PLC0415 - Jinja2 only when something is rendered
+
+    workspace, agent = belt.registry.workspace, belt.subject.agent
+    known = known_sections(workspace)
+    found = list(misplaced(agent, known))
+    texts: dict[str, str] = {}
+    data = view_of(belt, spell)
+    for name in placed(agent, known):
+        template = workspace.templates.get(name)
+        if template is None:
+            continue
+        rendered = render(template, data)
+        if isinstance(rendered, Diagnostic):
+            found.append(rendered)
+        elif text := _tidy(rendered):
+            texts[name] = text
+    found += _cut(belt, texts)
+    return Sections(texts, tuple(found))
+
+
+def _tidy(text: str) -> str:
+    return _BLANK_LINES.sub("\n\n", _TRAILING.sub("", text)).strip()
+
+
+def _cut(belt: Belt, texts: Mapping[str, str]) -> list[Diagnostic]:
+    """A note on whose words a section shows in part only."""
+    registry = belt.registry
+    sources = {
+        "connected_mcp_servers": [(name, registry.state(name).instructions or "") for name in registry.servers],
+        "installed_skills": [(skill.name, skill.description) for skill in skills_of(belt)],
+    }
+    notes = []
+    for section, said in sources.items():
+        long = [name for name, text in said if len(one_line(text).encode("utf-8", "replace")) > LIMIT]
+        if section in texts and long:
+            message = f"section {section!r} shows {LIMIT} bytes of what is said by {', '.join(long[:5])}"
+            more = f" and {len(long) - 5} more" if len(long) > 5 else ""  # noqa: PLR2004 - as many as are named
+            notes.append(Diagnostic(Level.NOTE, Code.TEXT_CUT, one_line(message + more), name=section))
+    return notes
+
+
+def render_prompt(belt: Belt, sections: Sections, spell: Spell = str) -> str:
+    """The agent's prompt with its sections.
+
+    In packbelt's own format each `{{ sections.NAME }}` is replaced, and names of sent tools in backticks are
+    spelled as the target spells them; every other brace is text. An imported body stays as it is.
+
+    Args:
+        belt: the agent's belt.
+        sections: what `render_sections` made of it, in the same spelling.
+        spell: how the target of the request spells a wire name.
+    """
+    agent = belt.subject.agent
+    if agent.is_template and spell is not str:
+        spelled = {tool.wire_name: spell(tool.wire_name) for tool in belt.tools}
+        agent = replace(agent, body=respelled(agent.body, spelled))
+    return with_sections(agent, sections.texts)
