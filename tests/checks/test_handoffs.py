@@ -117,7 +117,9 @@ def test_pt24_an_orchestrator_with_nobody_to_hand_to_has_no_hand_off_and_no_find
     assert find(workspace, Code.DELEGATES_IDLE) == []
 
 
-def test_a_hand_off_to_one_who_may_what_its_caller_denies_itself_is_a_warning_with_tool_and_path(build, find, agent):
+def test_a_hand_off_to_one_who_may_what_its_caller_denies_itself_is_a_warning_with_tool_and_path(
+    build, find, agent
+):
     files = {
         "packs/dev.yaml": "id: dev\ntools: [{name: shell}, {name: lint}]\n",
         "prompts/agents/orchestrator.md": agent("disallowed_tools: [shell]\ndelegates: [clerk]"),
@@ -147,7 +149,8 @@ def test_a_circle_of_hand_offs_without_a_tool_or_a_way_out_is_an_error(build, fi
 
 
 @pytest.mark.parametrize(
-    "mend", [{"b": "tools: [lint]\ndelegates: [a]"}, {"b": "tools: []\ndelegates: [a, c]", "c": "tools: [lint]"}]
+    "mend",
+    [{"b": "tools: [lint]\ndelegates: [a]"}, {"b": "tools: []\ndelegates: [a, c]", "c": "tools: [lint]"}],
 )
 def test_a_circle_with_a_tool_or_a_way_out_is_none(build, find, agent, mend):
     files = {
@@ -156,3 +159,18 @@ def test_a_circle_with_a_tool_or_a_way_out_is_none(build, find, agent, mend):
         **{f"prompts/agents/{name}.md": agent(keys) for name, keys in {**CIRCLE, **mend}.items()},
     }
     assert find(build(files), Code.HANDOFF_CYCLE) == []
+
+
+def test_servers_whose_one_hand_off_is_packed_are_one_finding_however_many_they_are(build, find, agent):
+    files = {
+        "packbelt.yaml": 'servers: {"*": {access: handoff, owners: [keeper]}}\n',
+        "packs/vault.yaml": "id: vault\ntools: [delegate_to_keeper]\n",
+        "prompts/agents/orchestrator.md": agent('tools: ["*"]\ndelegates: "*"'),
+        "prompts/agents/keeper.md": agent('tools: ["*/*"]'),
+    }
+    snapshot = Snapshot()
+    for n in range(6):
+        snapshot = snapshot.connect(f"s{n}", [{"name": "search", "inputSchema": {"type": "object"}}])
+    (found,) = find(build(files), Code.RESERVED_HANDOFF_PACKED, snapshot)
+    assert "server 's0', server 's1', server 's2', server 's3' and 2 more" in found.message
+    assert "the only hand-off to that work, delegate_to_keeper," in found.message

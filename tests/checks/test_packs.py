@@ -12,10 +12,14 @@ PACK = """
 """
 
 
-def test_pt_30_a_member_without_a_tool_is_named_with_its_line_and_is_only_a_warning(build, find, agent):
+def test_a_member_without_a_tool_is_named_with_its_line_and_is_only_a_warning(build, find, agent):
     workspace = build({"packs/files.yaml": PACK, "prompts/agents/clerk.md": agent()})
     (found,) = find(workspace, Code.MEMBER_UNKNOWN)
-    assert (found.level, found.name, found.where) == (Level.WARNING, "file_wrote", Where("packs/files.yaml", 6))
+    assert (found.level, found.name, found.where) == (
+        Level.WARNING,
+        "file_wrote",
+        Where("packs/files.yaml", 6),
+    )
     assert "register it in Python" in found.mend
 
 
@@ -69,7 +73,9 @@ def test_an_owner_whose_file_is_broken_is_an_agent_nonetheless(build, find):
     assert find(workspace, Code.AGENT_BROKEN)
 
 
-def test_an_owner_who_can_call_none_of_its_pack_is_found_and_worse_where_the_pack_is_reserved(build, find, agent):
+def test_an_owner_who_can_call_none_of_its_pack_is_found_and_worse_where_the_pack_is_reserved(
+    build, find, agent
+):
     files = {"packs/files.yaml": PACK, "prompts/agents/clerk.md": agent("tools: []")}
     (found,) = find(build(files), Code.OWNER_IDLE)
     assert (found.level, found.name, found.where) == (Level.WARNING, "clerk", Where("packs/files.yaml", 3))

@@ -176,7 +176,9 @@ class Reference:
         if treated and treated[0] is Exposure.OFF:
             return False
         if tool.target is not None:
-            return tool.target not in self.snapshot.disabled_agents and tool.target not in self.workspace.broken
+            return (
+                tool.target not in self.snapshot.disabled_agents and tool.target not in self.workspace.broken
+            )
         if tool.id.server is None:
             return True
         if self.snapshot.servers[tool.id.server].status is not ServerStatus.CONNECTED:

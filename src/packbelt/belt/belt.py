@@ -80,7 +80,8 @@ class Belt(Mapping[str, BeltTool]):
     def __init__(self, registry: Registry, subject: Subject) -> None:
         self.registry = registry
         self.subject = subject
-        self._ask = (subject, Placement(subject))
+        self._placement = Placement(subject)
+        self._ask = (subject, self._placement)
         self.fold: Fold = fold(self._ask)
         states = self.fold.states
         self.direct = states[State.DIRECT]
@@ -168,8 +169,11 @@ class Belt(Mapping[str, BeltTool]):
     def admission(self) -> tuple[Admitted, ...]:
         """What to record as admitted so that a later belt moves nothing that stands here."""
         entries = {entry.id: entry for entry in self.registry.snapshot.admitted}
+        # A tool that is direct for being named says nothing of how its server is placed.
+        named = {str(self.registry.tools[i].id) for i in bits(self.direct & self._placement.named)}
         for tool in self.tools:
-            entries.setdefault(str(tool.id), Admitted(str(tool.id), "direct"))
+            identity = str(tool.id)
+            entries.setdefault(identity, Admitted(identity, None if identity in named else "direct"))
         placed: tuple[tuple[int, Placed], ...] = ((self.deferred, "deferred"), (self.packed, "packed"))
         for mask, placement in placed:
             for i in bits(mask):

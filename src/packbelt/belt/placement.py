@@ -110,6 +110,11 @@ class Placement:
         return direct, packed, fits, everything & ~(direct | packed | fits)
 
     @property
+    def named(self) -> int:
+        """Servers' tools that are named exactly and would not be direct for their server's sake."""
+        return self.exact & self.registry.server_tools & ~(self.recorded | self.fits)
+
+    @property
     def recorded(self) -> int:
         """Tools of `auto` servers that were placed directly when they were admitted."""
         return self._auto[0]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def start_problems(subject: Subject) -> tuple[Diagnostic, ...]:
-    """Entries of the agent's file that mean nothing or two things, and required servers that failed."""
+    """Entries of the agent's file or the snapshot that mean nothing or two things; required servers that failed."""
     found = [one.problem for one in _matches(subject) if one.problem]
     return (*found, *_required(subject))
 
@@ -24,6 +24,10 @@ def _matches(subject: Subject) -> Iterator[Match]:
         yield match(registry, selector, Purpose.GRANT, agent)
     for selector in agent.disallowed_tools:
         yield match(registry, selector, Purpose.DENY, agent)
+    for selector in registry.snapshot.deny:  # the workspace's own were held against its files on load
+        yield match(registry, selector, Purpose.DENY)
+    for selector in registry.snapshot.approve:
+        yield match(registry, selector, Purpose.APPROVE)
 
 
 def _required(subject: Subject) -> Iterator[Diagnostic]:
@@ -60,12 +64,12 @@ def remarks(belt: "Belt") -> tuple[Diagnostic, ...]:
 def _remarks(belt: "Belt") -> Iterator[Diagnostic]:
     subject, registry = belt.subject, belt.registry
     yield from (one.note for one in _matches(subject) if one.note)
-    for selector in (*registry.workspace.config.deny, *registry.snapshot.deny):
+    for selector in registry.workspace.config.deny:
         found = match(registry, selector, Purpose.DENY)
         if found.note:
             yield found.note
     for name in subject.agent.mcp_servers:
-        if name not in registry.masks:
+        if name not in registry.masks or (name in registry.private and name not in subject.agent.inline):
             yield Diagnostic(
                 Level.WARNING,
                 Code.SERVER_UNKNOWN,

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from packbelt.belt.selectors import Purpose, match, match_all, suggestion
+from packbelt.belt.selectors import Purpose, match, match_all
+from packbelt.catalog.near import listed, suggestion
 from packbelt.catalog.registry import Registry
 from packbelt.catalog.workspace import Agent
 from packbelt.model import (
@@ -87,7 +88,7 @@ def known_agent(registry: Registry, name: str) -> Agent:
             name=name,
         ) from broken.error
     names = sorted({*workspace.agents, *workspace.broken})
-    mend = suggestion(name, names) or f"there are: {', '.join(names)}"
+    mend = suggestion(name, names, otherwise=f"there are: {listed(names)}")
     raise UnknownAgentError(f"no agent is called {name!r}", mend=mend, name=name)
 
 
@@ -109,14 +110,14 @@ class Subject:
         self.registry = registry
         self.scope = scope
         self.agent: Agent = known_agent(registry, scope.agent)
-        agent, workspace = self.agent, registry.workspace
+        agent = self.agent
         if parent is None:
             self.ceiling, self.ceiling_reason = _base_ceiling(registry)
             self.denies: tuple[tuple[int, Reason], ...] = ()
             self.allows: tuple[tuple[int, Reason], ...] = ()
             self.approve = 0
             self.kept: frozenset[str] | None = None
-            inherited = [name for name in registry.servers if name not in workspace.inline]
+            inherited = [name for name in registry.servers if name not in registry.private]
         else:
             self.ceiling, self.ceiling_reason = parent.ceiling, parent.ceiling_reason
             self.denies, self.allows, self.approve = parent.denies, parent.allows, parent.approve
@@ -161,7 +162,7 @@ class Subject:
         known = {*registry.servers, *(spec.short_name for spec in inline.values())}
         for server in scope.mcp_servers:
             if server not in known:
-                mend = suggestion(server, sorted(known)) or f"there are: {', '.join(sorted(known)) or 'none'}"
+                mend = suggestion(server, known, otherwise=f"there are: {listed(known)}")
                 raise SelectorError(f"no server is called {server!r}", mend=mend, name=server)
         kept = {
             server
@@ -175,7 +176,7 @@ class Subject:
         agent, registry = self.agent, self.registry
         keep = agent.inherit_mcp_servers
         names = set(inherited) if keep is True else set(inherited) & set(keep or ())
-        names |= {name for name in agent.mcp_servers if name in registry.masks}
+        names |= {n for n in agent.mcp_servers if n in registry.masks and n not in registry.private}
         names |= set(agent.inline)
         if self.kept is not None:
             names &= self.kept

@@ -4,11 +4,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from packbelt.belt.names import near
+from packbelt.catalog.names import claude_readings
+from packbelt.catalog.near import listed, suggestion
 from packbelt.catalog.registry import MCP, Registry
 from packbelt.catalog.workspace import Agent
 from packbelt.model import Code, Diagnostic, Level, Selector, ServerStatus
 from packbelt.model.selector import Kind, glob, is_glob
+from packbelt.model.wire import PREFIX
+
+_CORRECT = "correct or remove the entry"
 
 
 class Purpose(StrEnum):
@@ -51,6 +55,8 @@ def match(registry: Registry, selector: Selector, purpose: Purpose, agent: Agent
 
 def _match(registry: Registry, selector: Selector, purpose: Purpose, agent: Agent | None) -> Match:
     grant = purpose is Purpose.GRANT
+    if selector.lenient and selector.text.startswith(PREFIX):
+        return _claude(registry, selector, agent, grant=grant)
     natives = registry.index.all & ~registry.handoffs if grant else registry.index.all
     match selector.kind:
         case Kind.ALL:
@@ -101,12 +107,29 @@ def _name(registry: Registry, selector: Selector, *, grant: bool) -> Match:
     return _wrong(selector, f"no native tool or hand-off is called {name!r}", known)
 
 
+def _claude(registry: Registry, selector: Selector, agent: Agent | None, *, grant: bool) -> Match:
+    """Claude's spelling of a server's tools, where only the snapshot knows the server."""
+    names = _server_names(registry, agent, grant=grant)
+    short = {server: name for name, servers in names.items() for server in servers}
+    readings = claude_readings(selector.text, short)
+    if not readings:
+        return _wrong(selector, "no known server's tool is spelled so")
+    if not grant:
+        return _bind(registry, selector, readings)
+    if len(readings) > 1:
+        both = " and ".join(f"tool {part!r} of server {server!r}" for server, part in readings)
+        return _wrong(selector, f"it means {both}", mend="rename one of the servers")
+    server, part = readings[0]
+    i = registry.find(server, part)
+    return Match(1 << i, exact=True) if i is not None else _grant(registry, selector, server, part)
+
+
 def _server(registry: Registry, selector: Selector, agent: Agent | None, *, grant: bool) -> Match:
     tail = selector.any_server
-    if tail is not None and "*" not in registry.masks:
-        if grant:
-            return _wrong(selector, "a grant names its server", mend=f'write "<server>/{tail}"')
+    if tail is not None and not grant:
         return Match(_everywhere(registry, tail))
+    if tail is not None and "*" not in registry.masks:
+        return _wrong(selector, "a grant names its server", mend=f'write "<server>/{tail}"')
     names = _server_names(registry, agent, grant=grant)
     readings = selector.readings(names)
     if not readings:
@@ -140,6 +163,8 @@ def _everywhere(registry: Registry, part: str) -> int:
     mask = 0
     for name, state in registry.snapshot.servers.items():
         local = state.matching(part)
+        if (position := state.by_name.get(part)) is not None:  # a name that looks like a glob
+            local |= 1 << position
         if local:
             mask |= local << registry.starts[name]
     return mask
@@ -181,10 +206,11 @@ def _grant(registry: Registry, selector: Selector, server: str, part: str) -> Ma
 def _bind(registry: Registry, selector: Selector, targets: list[tuple[str, str]]) -> Match:
     mask = 0
     for server, part in targets:
+        # A server may call a tool `*` or `delete_*`; that must not narrow the entry to this one tool.
         i = registry.find(server, part)
         if i is not None:
             mask |= 1 << i
-        elif part == "*":
+        if part == "*":
             mask |= registry.masks[server]
         elif is_glob(part):
             mask |= registry.state(server).matching(part) << registry.starts[server]
@@ -198,31 +224,23 @@ def _bind(registry: Registry, selector: Selector, targets: list[tuple[str, str]]
             Code.DENY_UNMATCHED,
             f"{selector.text!r} matches no tool of server {targets[0][0]!r}",
             selector.where,
-            suggestion(targets[0][1], real) or "correct or remove the entry",
+            suggestion(targets[0][1], real, otherwise=_CORRECT),
             selector.text,
         )
     return Match(mask, note=note)
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
-    """`did you mean ...?` with up to three near names; empty if none is near."""
-    close = near(name, list(known), limit=3)
-    return f"did you mean {', '.join(close)}?" if close else ""
-
-
 def _wrong(selector: Selector, problem: str, known: Iterable[str] = (), mend: str = "") -> Match:
     """An entry that means nothing: a refusal in packbelt's own files, a diagnostic in imported ones."""
     names = sorted(known)
-    shown = suggestion(selector.text.rpartition("/")[2].removeprefix("pack:"), names)
-    if not mend and names and not shown:
-        listed = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")  # noqa: PLR2004 - a line's worth
-        shown = f"there are: {listed}"
+    if not mend:
+        last = selector.text.rpartition("/")[2].removeprefix("pack:")
+        mend = suggestion(last, names, otherwise=f"there are: {listed(names)}" if names else _CORRECT)
     text = f"entry {selector.text!r}: {problem}"
-    remedy = mend or shown or "correct or remove the entry"
-    if selector.lenient and selector.kind in (Kind.NAME, Kind.SERVER):
-        note = Diagnostic(Level.WARNING, Code.AGENT_TOOL_UNKNOWN, text, selector.where, remedy, selector.text)
+    if selector.lenient:
+        note = Diagnostic(Level.WARNING, Code.AGENT_TOOL_UNKNOWN, text, selector.where, mend, selector.text)
         return Match(note=note)
-    problem_found = Diagnostic(Level.ERROR, Code.AGENT_REFUSED, text, selector.where, remedy, selector.text)
+    problem_found = Diagnostic(Level.ERROR, Code.AGENT_REFUSED, text, selector.where, mend, selector.text)
     return Match(problem=problem_found)
 
 

@@ -148,12 +148,18 @@ class Registry:
         return self.snapshot.servers.get(server) or ServerState(server, ServerStatus.DISCONNECTED)
 
     @cached_property
-    def shared(self) -> int:
-        """Mask of the tools of all servers that are nobody's own."""
-        own = 0
-        for name in self.workspace.inline:
-            own |= self.masks[name]
-        return self.server_tools & ~own
+    def private(self) -> frozenset[str]:
+        """Names of the servers that one agent declares for itself; nobody else has them but by inheritance.
+
+        Those of an agent whose file no longer loads, which only the snapshot remembers, are among them: a
+        broken file must not give its servers to everyone.
+        """
+        workspace = self.workspace
+        lost = tuple(f"{name}." for name in workspace.broken)
+        remembered = (
+            name for name in self.snapshot.servers if lost and name.startswith(lost) and name not in workspace.servers
+        )
+        return frozenset((*workspace.inline, *remembered))
 
     @cached_property
     def groups(self) -> tuple[PolicyGroup, ...]:

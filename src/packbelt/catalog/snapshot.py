@@ -13,9 +13,6 @@ from packbelt.catalog.workspace import Skill
 from packbelt.model import Diagnostic, Permission, Selector, ServerStatus, Tool, Where
 from packbelt.model.selector import WILDCARD, glob
 
-LAST = "\U0010ffff"
-"""Sorts after every letter."""
-
 Placed = Literal["direct", "packed", "deferred"]
 
 
@@ -56,7 +53,7 @@ class ServerState:
         names = self.names
         head = WILDCARD.split(pattern, maxsplit=1)[0]
         low = bisect_left(names, head)
-        high = bisect_right(names, head + LAST, lo=low)
+        high = bisect_right(names, head, lo=low, key=lambda name: name[: len(head)])
         if pattern == head + "*":
             return (1 << high) - (1 << low)
         fits = glob(pattern).match

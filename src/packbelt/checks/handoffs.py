@@ -1,5 +1,6 @@
-"""Hand-offs: delegates that exist, ways to reserved work that lie open, denies that hold, circles that end."""
+"""Hand-offs: delegates that exist, open ways to reserved work, denies that hold, circles that end."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from packbelt.belt import Belt
@@ -7,8 +8,8 @@ from packbelt.belt.names import near
 from packbelt.belt.routes import ways
 from packbelt.belt.selectors import Purpose, match_all
 from packbelt.catalog.registry import bits
-from packbelt.checks.workbench import Workbench, by_pack, listed
-from packbelt.model import Code, Diagnostic, Level, Route, State
+from packbelt.checks.workbench import Workbench, by_pack, called, listed
+from packbelt.model import Code, Diagnostic, Level, State
 
 
 def delegates(bench: Workbench) -> Iterator[Diagnostic]:
@@ -53,44 +54,51 @@ def idle_delegates(bench: Workbench) -> Iterator[Diagnostic]:
 
 
 def reserved_packed(bench: Workbench) -> Iterator[Diagnostic]:
-    """Reserved work whose every hand-off is itself packed: a reader sees neither the tools nor the way."""
+    """Reserved work whose every hand-off is itself packed: a reader sees neither the tools nor the way.
+
+    One finding for an agent and a set of hand-offs, however many packs and servers they lead to.
+    """
     opener = bench.workspace.config.opener
     for name, belt in bench.belts.items():
         if name not in bench.reached:
             continue
+        found: dict[tuple[str, ...], list[tuple[str, int]]] = defaultdict(list)
         for pack_id, part in by_pack(bench, belt.fold.states[State.RESERVED]):
             names: dict[str, None] = {}
-            held: dict[str, int] = {}
+            held = 0
             for i in bits(part):
                 routes = belt.decision(i).routes
                 if routes and all(route.call == opener for route in routes):
-                    held[bench.registry.tools[i].name] = i
-                    names.update(dict.fromkeys(_handoff_of(route) for route in routes))
+                    held |= 1 << i
+                    names.update(dict.fromkeys(str(route.arguments["tool"]) for route in routes))
             if held:
-                yield _reserved_packed(bench, belt, pack_id or "", held, list(names))
-
-
-def _handoff_of(route: Route) -> str:
-    return str(route.arguments["tool"])
+                found[tuple(names)].append((pack_id or "", held))
+        for handoffs, kept in found.items():
+            yield _reserved_packed(bench, belt, handoffs, kept)
 
 
 def _reserved_packed(
-    bench: Workbench, belt: Belt, pack_id: str, held: Mapping[str, int], names: list[str]
+    bench: Workbench, belt: Belt, handoffs: tuple[str, ...], kept: list[tuple[str, int]]
 ) -> Diagnostic:
-    index = bench.registry.index
-    homes = sorted({index.pack_of.get(index.handoff[name], "") for name in names})
-    pack = bench.workspace.packs.get(homes[0])
-    files = ", ".join(home.file or home.id for one in homes if (home := bench.workspace.packs.get(one)))
-    one = len(names) == 1
+    index, packs = bench.registry.index, bench.workspace.packs
+    homes = [packs[home] for home in sorted({index.pack_of[index.handoff[name]] for name in handoffs})]
+    names = listed((name for _, mask in kept for name in bench.names(mask)), 3)
+    families = listed((called(pack_id) for pack_id, _ in kept), 4)
+    one = len(handoffs) == 1
+    way = (
+        f"the only hand-off to that work, {handoffs[0]}, is itself"
+        if one
+        else (f"every hand-off to that work, {', '.join(handoffs)}, is itself")
+    )
+    files = ", ".join(home.file or home.id for home in homes)
     return Diagnostic(
         bench.level(belt.agent, Level.ERROR),
         Code.RESERVED_HANDOFF_PACKED,
-        f"agent {belt.agent!r} may not call {listed(held, 3)} of pack {pack_id!r} and "
-        f"{'the only hand-off' if one else 'every hand-off'} to the work, {', '.join(names)}, "
-        f"{'is' if one else 'are'} put away in a pack",
-        pack.where("direct" if "direct" in pack.lines else "") if pack else None,
-        f"promote {'it' if one else 'those it needs'}: `direct: [{', '.join(names)}]` in {files or 'the pack'}",
-        pack_id,
+        f"{families} keep{'s' if len(kept) == 1 else ''} {names} from agent {belt.agent!r}, and {way} put "
+        "away in a pack",
+        homes[0].where("direct" if "direct" in homes[0].lines else ""),
+        f"promote {'it' if one else 'those it needs'}: `direct: [{', '.join(handoffs)}]` in {files}",
+        belt.agent,
     )
 
 
@@ -132,10 +140,10 @@ def widening(bench: Workbench) -> Iterator[Diagnostic]:
             yield Diagnostic(
                 Level.WARNING,
                 Code.HANDOFF_WIDENS,
-                f"agent {name!r} denies itself {listed(bench.names(found))}, and its hand-off {tool!r} leads to "
-                f"an agent that may call {'it' if found.bit_count() == 1 else 'them'} ({path})",
+                f"agent {name!r} denies itself {listed(bench.names(found))}, and its hand-off {tool!r} leads "
+                f"to an agent that may call {'it' if found.bit_count() == 1 else 'them'} ({path})",
                 agent.where("disallowed_tools"),
-                "deny it for all in `deny:` of packbelt.yaml, or for that agent, if the work itself is unwanted",
+                "if the work itself is unwanted, deny it in packbelt.yaml or for that agent too",
                 name,
             )
 
@@ -143,8 +151,9 @@ def widening(bench: Workbench) -> Iterator[Diagnostic]:
 def circles(bench: Workbench) -> Iterator[Diagnostic]:
     """Circles of hand-offs in which nobody has a tool of his own, and from which none leads out."""
     handoffs = bench.registry.handoffs
+    tools, agents = bench.registry.tools, set(bench.belts)
     links = {
-        name: {bench.registry.tools[i].target or "" for i in bits(belt.callable & handoffs)} & set(bench.belts)
+        name: {tools[i].target or "" for i in bits(belt.callable & handoffs)} & agents
         for name, belt in bench.belts.items()
     }
     within = {name: _closure(links, name) for name in links}

@@ -1,4 +1,4 @@
-"""The laws on this very workspace: readings of one decision that must agree. A finding here is packbelt's fault."""
+"""The laws on this very workspace: readings of one decision that must agree. Findings are bugs."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -80,7 +80,8 @@ def verified_hints(bench: Workbench) -> Iterator[Diagnostic]:
         for name in (*names, *_INVENTED):
             for offer in hint_for(belt, name).suggestions:
                 if isinstance(admit(belt, offer.tool, dict(offer.arguments)), Denial):
-                    yield _broken(belt, "5", f"the hint for {name!r} proposes {offer.tool!r}, which is refused")
+                    message = f"the hint for {name!r} proposes {offer.tool!r}, which is refused"
+                    yield _broken(belt, "5", message)
 
 
 def _admitted(belt: Belt, name: str, arguments: object) -> bool:

@@ -1,8 +1,8 @@
 """Names of tools in running text.
 
-A known name counts as named where it stands in backticks, alone or as a call, and, if it holds an underscore,
-wherever it stands as a whole word: `list` in a sentence is a verb, file_write is not. Paths, addresses and file
-names are no mentions.
+A known name counts as named where it stands in backticks, alone or as a call, and, if it holds an
+underscore, wherever it stands as a whole word: `list` in a sentence is a verb, file_write is not. Paths,
+addresses and file names are no mentions.
 """
 
 import re
@@ -27,21 +27,18 @@ class Mention:
     Attributes:
         name: the name.
         line: on which line of the text, counted from 0.
-        sentence: the sentence that it stands in.
     """
 
     name: str
     line: int
-    sentence: str
 
 
-def mentions(text: str, known: Collection[str], *, each: bool = False) -> Iterator[Mention]:
-    """Known names that the text names as tools, in the order of the text.
+def mentions(text: str, known: Collection[str]) -> Iterator[Mention]:
+    """Known names that the text names as tools, each once, at its first place, in the order of the text.
 
     Args:
         text: prose or Markdown; placeholders are passed over.
         known: names worth finding.
-        each: whether a name is given at each of its places, and not at the first alone.
     """
     plain = _PLACEHOLDER.sub(lambda found: " " * len(found.group()), text)
     places: dict[int, str] = {}
@@ -58,6 +55,6 @@ def mentions(text: str, known: Collection[str], *, each: bool = False) -> Iterat
     for place, name in sorted(places.items()):
         start = max(end for end in ends if end <= place)
         sentence = plain[start : next((end for end in ends if end > place), len(plain))]
-        if (each or name not in seen) and NOT_HERE not in _BLANKS.sub(" ", sentence).lower():
+        if name not in seen and NOT_HERE not in _BLANKS.sub(" ", sentence).lower():
             seen.add(name)
-            yield Mention(name, plain.count("\n", 0, place), sentence)
+            yield Mention(name, plain.count("\n", 0, place))

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from packbelt.belt.names import near
-from packbelt.catalog.registry import MCP, bits
+from packbelt.catalog.registry import bits
 from packbelt.catalog.workspace import Pack
-from packbelt.checks.workbench import Workbench, listed
+from packbelt.checks.workbench import Workbench, called, listed
 from packbelt.model import Access, Code, Diagnostic, Exposure, Level, Where
 
 
@@ -30,7 +30,7 @@ def members(bench: Workbench) -> Iterator[Diagnostic]:
 
 
 def twins(bench: Workbench) -> Iterator[Diagnostic]:
-    """Names that two packs claim. The loader refuses such files; a workspace built in Python may have them."""
+    """Names that two packs claim: the loader refuses such files, a workspace made in Python may have them."""
     claimed: dict[str, Pack] = {}
     for pack in bench.workspace.packs.values():
         for name in pack.members:
@@ -99,7 +99,7 @@ def idle(bench: Workbench) -> Iterator[Diagnostic]:
             yield Diagnostic(
                 Level.WARNING if pack.access is Access.OPEN else Level.ERROR,
                 Code.OWNER_IDLE,
-                f"{owner!r} owns {_called(pack_id)} and can call none of its tools; of "
+                f"{owner!r} owns {called(pack_id)} and can call none of its tools; of "
                 f"{bench.registry.tools[i].name!r}: {reason.detail}",
                 _place(pack, f"owners.{owner}", "owners"),
                 f'grant them in its `tools` (such as "pack:{pack_id}"), or remove the owner',
@@ -115,7 +115,7 @@ def ownerless(bench: Workbench) -> Iterator[Diagnostic]:
             yield Diagnostic(
                 Level.ERROR,
                 Code.PACK_NO_WAY_IN,
-                f"{_called(pack_id)} is reserved for its owners and has none, so that no request reaches it",
+                f"{called(pack_id)} is reserved for its owners and has none, so that no request reaches it",
                 pack.where("access"),
                 "name an owner, or write `access: open`",
                 pack_id,
@@ -123,7 +123,7 @@ def ownerless(bench: Workbench) -> Iterator[Diagnostic]:
 
 
 def namesakes(bench: Workbench) -> Iterator[Diagnostic]:
-    """Packs called as a tool is: harmless here, where a selector says which is meant, and confusing to read."""
+    """Packs called as a tool is: harmless, since a selector says which is meant, and confusing to read."""
     for pack in bench.workspace.packs.values():
         if bench.registry.index.find(pack.id) is not None:
             yield Diagnostic(
@@ -152,16 +152,11 @@ def unused(bench: Workbench) -> Iterator[Diagnostic]:
         yield Diagnostic(
             Level.WARNING,
             Code.PACK_UNUSED,
-            f"no agent can call any tool of {_called(pack_id)} ({listed(pack.members) or 'empty'}): {why}",
+            f"no agent can call any tool of {called(pack_id)} ({listed(pack.members) or 'empty'}): {why}",
             pack.where(),
             "grant it to an agent, write `exposure: off`, or remove it",
             pack_id,
         )
-
-
-def _called(pack_id: str) -> str:
-    """A pack for people: a server's is its server."""
-    return f"server {pack_id.removeprefix(MCP)!r}" if pack_id.startswith(MCP) else f"pack {pack_id!r}"
 
 
 def _place(pack: Pack, key: str, otherwise: str) -> Where | None:

@@ -1,19 +1,22 @@
 """Promises: texts that name a tool which their reader cannot call.
 
-A text is read by those that it is shown to: a prompt by its agent, a pack's guide and summary by whoever can
-open the pack, an agent's description by whoever can call its hand-off, a skill's description by the agents that
-have the skill, a tool's description by whoever can call the tool. A description of an agent or a skill speaks of
-what that agent, or whoever is handed the skill, does; there a tool within reach of its reader is no broken
-promise. A sentence that says `not available here` promises nothing.
+A text is read by those that it is shown to: a prompt by its agent, a pack's guide by whoever can open the
+pack, its summary by them and by those whom sections send to its owners, an agent's description by whoever can
+call its hand-off, a skill's description by the agents that have the skill, a tool's by whoever can call it.
+The description of an agent speaks of what that agent does, and may name what that agent can call; that of a
+skill, what one agent with the skill can call. A sentence that says `not available here` promises nothing.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 
 from packbelt.belt import FIND_TOOLS, Belt
 from packbelt.checks.mentions import NOT_HERE, Mention, mentions
 from packbelt.checks.workbench import Workbench, listed
-from packbelt.model import Code, Diagnostic, Level, Origin, Where
+from packbelt.model import Code, Diagnostic, Level, Origin, State, Where
 from packbelt.turn import Turn
+
+_PARAGRAPHS = re.compile(r"\n\s*\n")
 
 
 def can_call(belt: Belt, name: str, i: int | None) -> bool:
@@ -24,7 +27,7 @@ def can_call(belt: Belt, name: str, i: int | None) -> bool:
 
 
 def prompts(bench: Workbench) -> Iterator[Diagnostic]:
-    """Agents' prompts. In a file of another tool's format it is a warning: its words were written for that."""
+    """Agents' prompts. A file of another tool's format gets a warning: its words were written for that."""
     names = bench.known_names
     for name, belt in bench.belts.items():
         agent = belt.subject.agent
@@ -52,7 +55,8 @@ def sections(bench: Workbench) -> Iterator[Diagnostic]:
             template = bench.workspace.templates.get(section)
             if template is None or template.origin is Origin.EMBEDDED:
                 continue  # packbelt's own are held to law 1
-            line = template.source[: template.source.find(name)].count("\n") + 1 if name in template.source else 0
+            before, spelled, _ = template.source.partition(name)
+            line = before.count("\n") + 1 if spelled else 0
             yield Diagnostic(
                 Level.ERROR,
                 Code.PROMISE_BROKEN,
@@ -64,32 +68,44 @@ def sections(bench: Workbench) -> Iterator[Diagnostic]:
 
 
 def untrue(bench: Workbench, one: Turn) -> Iterator[tuple[str, str, str]]:
-    """Section, name and fault of each tool that a turn's sections name and its reader cannot call in that way.
+    """Section, name and fault of each tool that a turn's sections name and its reader cannot call so.
 
-    A section speaks of calls to make now. What is put away is named beside the opener that it is called through.
+    A section speaks of calls to make now. What is put away is named in one paragraph with the opener that it
+    is called through. Words that sections quote are no calls, and a pack's id is none.
     """
     belt = one.belt
     opener = bench.workspace.config.opener
-    names = bench.known_names
+    names = {name: i for name, i in bench.known_names.items() if name not in bench.workspace.packs}
     for section, text in one.sections.items():
-        for found in mentions(text, names, each=True):
-            i = names[found.name]
-            if not can_call(belt, found.name, i):
-                yield section, found.name, _why(bench, belt, found.name, i)
-            elif i is not None and belt.packed >> i & 1 and opener not in found.sentence:
-                yield section, found.name, f"it is put away, and the sentence does not say {opener!r}"
+        for paragraph in _PARAGRAPHS.split(_without(text, bench.quoted)):
+            for found in mentions(paragraph, names):
+                i = names[found.name]
+                if not can_call(belt, found.name, i):
+                    yield section, found.name, _why(bench, belt, found.name, i)
+                elif i is not None and belt.packed >> i & 1 and opener not in paragraph:
+                    yield section, found.name, f"it is put away, and nothing beside it says {opener!r}"
+
+
+def _without(text: str, words: Iterable[str]) -> str:
+    """A text without words that it quotes; what stands in backticks is a name to call, and stays."""
+    for some in words:
+        text = re.sub(rf"(?<!`){re.escape(some)}(?!`)", "", text)
+    return text
 
 
 def packs(bench: Workbench) -> Iterator[Diagnostic]:
-    """Guides and summaries of packs."""
+    """Guides of packs, and their summaries, which those from whom a pack is reserved read too."""
     names = bench.known_names
     for pack in bench.workspace.packs.values():
         mask = bench.registry.index.packs[pack.id]
-        readers = [belt for belt in bench.belts.values() if belt.packed & mask]
-        for key, text in (("guide", pack.guide), ("summary", pack.summary)):
-            shown = readers if key == "guide" else [b for b in readers if b.packed & mask & ~b.registry.handoffs]
+        raw = mask & ~bench.registry.handoffs
+        opening = [belt for belt in bench.belts.values() if belt.packed & mask]
+        kept = [belt for belt in bench.belts.values() if belt.fold.states[State.RESERVED] & raw]
+        told = [*(belt for belt in opening if belt.packed & raw), *kept]
+        for key, text, readers in (("guide", pack.guide, opening), ("summary", pack.summary, told)):
             what = f"the {key} of pack {pack.id!r}"
-            yield from _read(bench, mentions(text, names), shown, what, pack.where(key), Level.ERROR)
+            found = mentions(text, names)
+            yield from _read(bench, found, readers, what=what, where=pack.where(key), level=Level.ERROR)
 
 
 def descriptions(bench: Workbench) -> Iterator[Diagnostic]:
@@ -108,11 +124,11 @@ def descriptions(bench: Workbench) -> Iterator[Diagnostic]:
         readers = [belt for belt in bench.belts.values() if belt.callable >> link & 1]
         what = f"the description of agent {name!r}"
         level = bench.level(name, Level.ERROR)
-        yield from _read(bench, iter(found), readers, what, agent.where("description"), level)
+        yield from _read(bench, found, readers, what=what, where=agent.where("description"), level=level)
 
 
 def skills(bench: Workbench) -> Iterator[Diagnostic]:
-    """Skills' descriptions: third parties' words, hence warnings. A tool within their reader's reach is fine."""
+    """Skills' descriptions: third parties' words, hence warnings."""
     names = bench.known_names
     installed = bench.snapshot.skills
     for skill in bench.workspace.skills if installed is None else installed:
@@ -145,13 +161,14 @@ def tools(bench: Workbench) -> Iterator[Diagnostic]:
         readers = [belt for belt in bench.belts.values() if belt.callable >> i & 1]
         found = (mention for mention in mentions(tool.description, names) if mention.name != tool.name)
         what = f"the description of tool {tool.name!r}"
-        yield from _read(bench, found, readers, what, tool.where, Level.WARNING)
+        yield from _read(bench, found, readers, what=what, where=tool.where, level=Level.WARNING)
 
 
 def _read(
     bench: Workbench,
-    found: Iterator[Mention],
+    found: Iterable[Mention],
     readers: list[Belt],
+    *,
     what: str,
     where: Where | None,
     level: Level,
@@ -162,10 +179,11 @@ def _read(
         i = names[mention.name]
         deceived = [belt for belt in readers if not can_call(belt, mention.name, i)]
         if deceived:
+            agents = listed(dict.fromkeys(belt.agent for belt in deceived))
             yield Diagnostic(
                 level,
                 Code.PROMISE_BROKEN,
-                f"{what} names {mention.name!r}, which {listed(belt.agent for belt in deceived)} cannot call: "
+                f"{what} names {mention.name!r}, which {agents} cannot call: "
                 f"{_why(bench, deceived[0], mention.name, i)}",
                 where,
                 _mend(deceived[0], i),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from packbelt.belt import Belt
 from packbelt.catalog.registry import bits
-from packbelt.checks.workbench import Workbench, by_pack, listed
+from packbelt.checks.workbench import Workbench, by_pack, called, listed
 from packbelt.model import Access, Code, Diagnostic, Level, Reason, State, Where
 
 
@@ -17,34 +17,36 @@ def dead_ends(bench: Workbench) -> Iterator[Diagnostic]:
     for name, belt in bench.belts.items():
         if name not in bench.reached:
             continue
+        cut: dict[tuple[Reason, ...], list[tuple[str, int]]] = defaultdict(list)
         for pack_id, part in by_pack(bench, belt.fold.states[State.RESERVED]):
             pack = bench.registry.pack(pack_id or "")
             if pack.access is Access.OWNERS and not pack.owners:
                 continue
-            cut: dict[tuple[Reason, ...], list[str]] = defaultdict(list)
             for i in bits(part):
                 decision = belt.decision(i)
                 if not decision.routes:
-                    cut[decision.cuts].append(bench.registry.tools[i].wire_name)
-            for cuts, names in cut.items():
-                said = "; ".join(reason.detail for reason in cuts)
-                yield Diagnostic(
-                    bench.level(name, Level.ERROR),
-                    Code.RESERVED_DEAD_END,
-                    f"pack {pack_id!r} reserves {listed(names)} from agent {name!r}, and no hand-off of its "
-                    f"leads there: {said}",
-                    next((reason.where for reason in cuts if reason.where), pack.where("access")),
-                    "open the cut, let it delegate to an owner, or take the tools out of its `tools`",
-                    name,
-                )
+                    cut[decision.cuts].append((pack.id, i))
+        for cuts, kept in cut.items():
+            families = list(dict.fromkeys(called(pack_id) for pack_id, _ in kept))
+            names = listed(bench.registry.tools[i].wire_name for _, i in kept)
+            said = "; ".join(dict.fromkeys(reason.detail for reason in cuts))
+            yield Diagnostic(
+                bench.level(name, Level.ERROR),
+                Code.RESERVED_DEAD_END,
+                f"{listed(families, 4)} keep{'s' if len(families) == 1 else ''} {names} from agent {name!r}, "
+                f"and no hand-off of its leads there: {said}",
+                next((reason.where for reason in cuts if reason.where), None),
+                "open the cut, let it delegate to an owner, or take the tools out of its `tools`",
+                name,
+            )
 
 
 def unreachable(bench: Workbench) -> Iterator[Diagnostic]:
     """Enabled tools that no route from the root agent leads to, with the cut.
 
-    An error where some agent can call the tool, so that the work is there and nobody can ask for it; a warning
-    where no agent can. Not enabled, and left out: what is denied for all, what is off, and what is unavailable
-    now. Hand-offs are spoken of as their agents are, and tools of a pack that nobody uses with the pack.
+    An error where some agent can call the tool, so that the work is there and nobody can ask for it; a
+    warning where no agent can. Not enabled, and left out: what is denied for all, what is off, and what is
+    unavailable now. Hand-offs are spoken of as their agents are, tools of an unused pack with the pack.
     """
     belt = bench.belts.get(bench.root)
     if belt is None:
@@ -53,11 +55,10 @@ def unreachable(bench: Workbench) -> Iterator[Diagnostic]:
     reached = belt.callable
     for way in bench.ways:
         reached |= way.mask
-    disabled = registry.handoffs
     everyone = registry.all
     for other in bench.belts.values():
         everyone &= other.fold.states[State.DENIED] | other.fold.states[State.UNAVAILABLE]
-    missing = registry.all & ~(reached | disabled | everyone)
+    missing = registry.all & ~(reached | registry.handoffs | everyone)
     for pack_id, part in by_pack(bench, missing):
         whole = bench.packs.get(pack_id or "", 0)
         groups: dict[tuple[bool, str], list[int]] = defaultdict(list)
@@ -95,15 +96,14 @@ def _cut(bench: Workbench, root: Belt, i: int, callers: list[str]) -> str:
     if link is None:
         return f"{own}; {callers[0]!r} can call it, and no hand-off leads there"
     handoff = bench.registry.tools[link].name
-    return (
-        f"{own}; {callers[0]!r} can call it, and hand-off {handoff!r} is {root.state(link)} for {root.agent!r}: "
-        f"{root.reasons(link)[0].detail}"
-    )
+    cut = f"{root.state(link)} for {root.agent!r}: {root.reasons(link)[0].detail}"
+    return f"{own}; {callers[0]!r} can call it, and hand-off {handoff!r} is {cut}"
 
 
 def _where(bench: Workbench, i: int) -> Where | None:
     tool = bench.registry.tools[i]
-    spec = bench.workspace.servers.get(tool.id.server or "") or bench.workspace.inline.get(tool.id.server or "")
+    server = tool.id.server or ""
+    spec = bench.workspace.servers.get(server) or bench.workspace.inline.get(server)
     return tool.where or (spec.where if spec else None)
 
 

@@ -1,16 +1,14 @@
-"""What is there and does nothing: agents that nobody hands to, agents without tools, templates without a use."""
+"""What is there and does nothing: agents that nobody hands to or without tools, templates without a use."""
 
-import re
 from collections.abc import Iterator
 
 from packbelt.checks.workbench import Workbench
 from packbelt.model import Code, Diagnostic, Level, Origin, Where
-
-_SECTION = re.compile(r"\{\{\s*sections\.(\w+)\s*\}\}")
+from packbelt.prompt.body import known_sections, placed
 
 
 def agents(bench: Workbench) -> Iterator[Diagnostic]:
-    """Agents that no chain of hand-offs from the root agent leads to, with the cut. A disabled one is meant so."""
+    """Agents that no chain of hand-offs from the root agent leads to, with the cut; disabled ones aside."""
     root = bench.belts.get(bench.root)
     if root is None:
         return
@@ -21,7 +19,8 @@ def agents(bench: Workbench) -> Iterator[Diagnostic]:
         why = "no hand-off leads to it"
         if link is not None:
             tool = bench.registry.tools[link].name
-            why = f"for {root.agent!r}, hand-off {tool!r} is {root.state(link)}: {root.reasons(link)[0].detail}"
+            cut = f"{root.state(link)}: {root.reasons(link)[0].detail}"
+            why = f"for {root.agent!r}, hand-off {tool!r} is {cut}"
         yield Diagnostic(
             Level.WARNING,
             Code.AGENT_UNUSED,
@@ -50,7 +49,8 @@ def empty(bench: Workbench) -> Iterator[Diagnostic]:
 
 def templates(bench: Workbench) -> Iterator[Diagnostic]:
     """Section templates of the workspace's own that no agent's prompt has a place for."""
-    used = {name for agent in bench.workspace.agents.values() for name in _SECTION.findall(agent.body)}
+    known = known_sections(bench.workspace)
+    used = {name for agent in bench.workspace.agents.values() for name in placed(agent, known)}
     for template in bench.workspace.templates.values():
         if template.origin is not Origin.EMBEDDED and template.name not in used:
             yield Diagnostic(

@@ -10,7 +10,11 @@ from packbelt.catalog.drafts import broken_diagnostic
 from packbelt.catalog.registry import MCP, Registry, bind, bits
 from packbelt.catalog.snapshot import Snapshot
 from packbelt.catalog.workspace import Agent, Workspace
+from packbelt.checks.mentions import mentions
 from packbelt.model import AgentRefusedError, Code, Diagnostic, Level, PackbeltError
+from packbelt.model.text import LIMIT, harmless, quoted
+from packbelt.prompt.view import NAME
+from packbelt.prompt.words import first_sentence
 from packbelt.turn import NOTHING, Turn, turn
 
 NAMED = 8
@@ -90,12 +94,30 @@ class Workbench:
     def known_names(self) -> Mapping[str, int | None]:
         """Every name that a text may mean as a tool's, with its bit.
 
-        None for the opener, the search, and members of packs that have no tool behind them. Tools of servers go
-        by their wire names, the only ones that they are called by.
+        None for the opener, the search, and members of packs that have no tool behind them. Tools of servers
+        go by their wire names, the only ones that they are called by.
         """
         members = [name for pack in self.workspace.packs.values() for name in pack.members]
         tools = {tool.wire_name: i for i, tool in enumerate(self.registry.tools)}
         return {**dict.fromkeys((self.workspace.config.opener, FIND_TOOLS, *members)), **tools}
+
+    @cached_property
+    def quoted(self) -> tuple[str, ...]:
+        """The words of others that sections quote, in the form in which they quote them, longest first.
+
+        What they promise is asked where they are written; in a section they are no words of packbelt's.
+        """
+        workspace, snapshot = self.workspace, self.snapshot
+        skills = workspace.skills if snapshot.skills is None else snapshot.skills
+        texts = {harmless(pack.summary) for pack in workspace.packs.values()}
+        texts |= {first_sentence(agent.description) for agent in workspace.agents.values()}
+        texts |= {harmless(agent, NAME) for agent in workspace.agents}
+        texts |= {quoted(state.instructions or "", LIMIT) for state in snapshot.servers.values()}
+        texts |= {harmless(server, NAME) for server in self.registry.servers}
+        for skill in skills:
+            texts |= {harmless(skill.name, NAME), quoted(skill.description, LIMIT), harmless(skill.path)}
+        named = (text for text in texts if any(mentions(text, self.known_names)))
+        return tuple(sorted(named, key=lambda text: (-len(text), text)))
 
     def names(self, mask: int) -> tuple[str, ...]:
         """The wire names of a mask's tools."""
@@ -120,6 +142,11 @@ def by_pack(bench: Workbench, mask: int) -> Iterator[tuple[str | None, int]]:
             yield pack, part
     if left:
         yield None, left
+
+
+def called(pack_id: str) -> str:
+    """A pack for people: a server's is its server."""
+    return f"server {pack_id.removeprefix(MCP)!r}" if pack_id.startswith(MCP) else f"pack {pack_id!r}"
 
 
 def listed(names: Iterable[str], most: int = NAMED) -> str:

@@ -13,13 +13,23 @@ from packbelt.cli.failure import PipeClosedError, guarded
 
 COMMANDS: dict[str, str] = {
     "dump": "The belt and its token cost: what is sent, put away and withheld.",
-    "explain": "Why a tool is or is not on a belt: each rule, its file and line, and the routes.",
+    "explain": "Why a tool is or is not on a belt, rule by rule, and its routes.",
     "hint": "What an agent is told when it calls a name.",
     "prompt": "An agent's prompt, with its sections.",
     "check": "All laws and lints on this workspace.",
-    "connect": "Start the configured servers; show what they offer, save it as a snapshot.",
+    "connect": "Start the configured servers, show what they offer, save it.",
 }
 """Name and one line of each command, so that `--help` imports none of them; its module has the same name."""
+
+_EPILOG = """\b
+The workspace is the nearest directory upwards with packbelt.yaml, .mcp.json,
+.claude/agents, or packs/ beside prompts/agents/. Exit codes: 0 fine,
+1 findings, 2 bad input.
+
+\b
+Shell completion, for bash (or zsh_source, fish_source):
+  eval "$(_PACKBELT_COMPLETE=bash_source packbelt)"
+"""
 
 
 class Commands(click.Group):
@@ -86,14 +96,12 @@ class Commands(click.Group):
     no_args_is_help=False,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="A workspace is the nearest directory upwards with packbelt.yaml, .mcp.json, .claude/agents, or "
-    "packs/ beside prompts/agents/. Shell completion: eval \"$(_PACKBELT_COMPLETE=bash_source packbelt)\" "
-    "(or zsh_source, fish_source).",
+    epilog=_EPILOG,
 )
 @click.version_option(__version__, "-V", "--version", prog_name="packbelt", message="%(prog)s %(version)s")
 @click.pass_context
 def cli(ctx: click.Context) -> None:
-    """Which tools does each agent see, how does it reach the rest, and what is it told?
+    """Which tools each agent sees, how it reaches the rest, and what it is told.
 
     \b
     packbelt dump                          every agent's belt, in one table

@@ -8,6 +8,7 @@ from packbelt.cli.output import (
     LEVEL_STYLE,
     STATE_STYLE,
     Column,
+    Span,
     Table,
     draw,
     number,
@@ -15,7 +16,7 @@ from packbelt.cli.output import (
     several,
     title,
 )
-from packbelt.cli.words import instead, place, servers_table, source_words
+from packbelt.cli.words import instead, place, show_servers, source_words
 from packbelt.cost import Cost, Method, line_tokens, shared_text
 from packbelt.model import State
 
@@ -33,6 +34,9 @@ _WITHHELD = (
 )
 """States of withheld tools but for the packed, which the packs show; what has a way to it first."""
 
+_NAMED = 3
+"""Families that one line names."""
+
 _WORTH_SAYING = 100
 """Tokens of repeated text from which it is mentioned."""
 
@@ -48,10 +52,10 @@ def show_turn(turn: "Turn", method: Method, *, everything: bool) -> None:
     belt = turn.belt
     cost = turn.cost if method == "json" else turn.measure(method)
     _head(turn, cost)
-    draw(servers_table(belt.registry, belt.subject.servers))
+    show_servers(belt.registry, belt.subject.servers)
     _direct(turn, cost)
     _packs(belt, method, everything=everything)
-    _withheld(belt, everything=everything)
+    _withheld(belt, method, everything=everything)
     _sections(cost)
     _total(cost)
     _diagnostics(turn)
@@ -70,6 +74,9 @@ def _head(turn: "Turn", cost: Cost) -> None:
 
 
 def _direct(turn: "Turn", cost: Cost) -> None:
+    if not turn.tools:
+        title("Direct: no tool is sent")
+        return
     title(f"Direct: {several(len(turn.tools), 'tool')}", (", in the order they are sent", "dim"))
     table = Table(
         (
@@ -125,36 +132,16 @@ def _packs(belt: "Belt", method: Method, *, everything: bool) -> None:
     draw(table)
 
 
-def _withheld(belt: "Belt", *, everything: bool) -> None:
+def _withheld(belt: "Belt", method: Method, *, everything: bool) -> None:
     entries = [entry for entry in belt.withheld if entry.state is not State.PACKED]
     if not entries:
         return
     title(f"Withheld: {several(len(entries), 'tool')}")
+    groups = _groups(belt, entries)
     if everything:
-        _each(belt, entries)
-    else:
-        _grouped(belt, entries)
-
-
-def _each(belt: "Belt", entries: Sequence["BeltTool"]) -> None:
-    table = Table(
-        (Column("tool", wraps=True), Column("state"), Column("why", wraps=True), Column("instead", wraps=True))
-    )
-    for state in _WITHHELD:
-        for entry in entries:
-            if entry.state is state:
-                reason = entry.decision.reasons[0]
-                why = f"{reason.detail} ({reason.where})" if reason.where else reason.detail
-                table.add(entry.tool.wire_name, (str(state), STATE_STYLE[state]), (why, "dim"), instead(belt, [entry]))
-    draw(table)
-
-
-def _grouped(belt: "Belt", entries: Sequence["BeltTool"]) -> None:
-    groups: dict[tuple[int, str, str], list[BeltTool]] = {}
-    for entry in entries:
-        rule = str(entry.decision.reasons[0].rule)
-        family = entry.pack or ("hand-offs" if entry.tool.target else "in no pack")
-        groups.setdefault((_WITHHELD.index(entry.state), rule, family), []).append(entry)
+        for group in groups:
+            _each(belt, group, method)
+        return
     table = Table(
         (
             Column("state"),
@@ -164,12 +151,59 @@ def _grouped(belt: "Belt", entries: Sequence["BeltTool"]) -> None:
             Column("instead", wraps=True),
         )
     )
-    for (order, rule, family), group in sorted(groups.items()):
-        state = _WITHHELD[order]
-        of = group[0].tool.wire_name if len(group) == 1 else family
-        table.add((str(state), STATE_STYLE[state]), number(len(group)), of, (rule, "dim"), instead(belt, group))
+    alike: dict[tuple[State, str, Span], list[BeltTool]] = {}
+    for group in groups:
+        rule = str(group[0].decision.reasons[0].rule)
+        alike.setdefault((group[0].state, rule, instead(belt, group)), []).extend(group)
+    for (state, rule, way), group in alike.items():
+        mark: Span = (str(state), STATE_STYLE[state])
+        table.add(mark, number(len(group)), _families(group), (rule, "dim"), way)
     draw(table)
     say(("  --all lists each of them; packbelt explain AGENT TOOL says why", "dim"))
+
+
+def _groups(belt: "Belt", entries: Sequence["BeltTool"]) -> list[list["BeltTool"]]:
+    """Withheld tools by state, rule and family."""
+    order = {name: place for place, name in enumerate(belt.registry.workspace.packs)}
+    groups: dict[tuple[int, str, int, str], list[BeltTool]] = {}
+    for entry in entries:
+        rule = str(entry.decision.reasons[0].rule)
+        family = _family(entry)
+        key = (_WITHHELD.index(entry.state), rule, order.get(family, len(order)), family)
+        groups.setdefault(key, []).append(entry)
+    return [groups[key] for key in sorted(groups)]
+
+
+def _family(entry: "BeltTool") -> str:
+    return "hand-offs" if entry.tool.target else entry.pack or "no pack"
+
+
+def _families(group: Sequence["BeltTool"]) -> str:
+    """What the tools of a group are, in a few words."""
+    if len(group) == 1:
+        return group[0].tool.wire_name
+    names = list(dict.fromkeys(_family(entry) for entry in group))
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
+
+
+def _each(belt: "Belt", group: Sequence["BeltTool"], method: Method) -> None:
+    """One group with a line for each tool."""
+    first = group[0]
+    reason = first.decision.reasons[0]
+    head = f", {number(len(group))} of {_family(first)}"
+    say("  ", (str(first.state), STATE_STYLE[first.state]), head)
+    where = f" ({reason.where})" if reason.where else ""
+    details = {entry.decision.reasons[0].detail for entry in group}
+    said = reason.detail if len(details) == 1 else reason.rule.meaning.rstrip(".")
+    say((f"    {said}{where}", "dim"))
+    way = instead(belt, group)
+    if isinstance(way, str):
+        say(f"    instead: {way}")
+    table = Table((Column(wraps=True), Column(), Column("", "right")))
+    for entry in group:
+        table.add(entry.tool.wire_name, str(entry.permission), number(line_tokens(entry.tool, method)))
+    draw(table, indent=6)
 
 
 def _sections(cost: Cost) -> None:
@@ -186,6 +220,8 @@ def _sections(cost: Cost) -> None:
 def _total(cost: Cost) -> None:
     parts = f" = {number(cost.tools)} tools + {number(cost.sections)} sections"
     title(f"Total: {several(cost.total, 'token')}", (parts, "dim"))
+    if not cost.total:
+        return
     say(f"  expect {number(cost.low)} to {number(cost.high)} on a provider's bill")
     if cost.if_unpacked > cost.tools:
         share = 100 * (cost.if_unpacked - cost.tools) / cost.if_unpacked

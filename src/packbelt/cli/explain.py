@@ -44,6 +44,7 @@ def _unknown(belt: "Belt", tool: str, *, as_json: bool) -> None:
     from packbelt.belt.names import near
     from packbelt.cli.json_forms import unknown_json
     from packbelt.cli.output import say, write_json
+    from packbelt.cli.words import CONNECT, not_connected
     from packbelt.model import PackbeltError
     from packbelt.model.text import quoted
 
@@ -54,4 +55,7 @@ def _unknown(belt: "Belt", tool: str, *, as_json: bool) -> None:
         say(f"  {hint_for(belt, tool).text}")
     names = near(tool, list(belt))
     mend = f"near it: {', '.join(names)}" if names else f"packbelt dump {belt.agent} --all lists the tools there are"
+    dark = not_connected(belt.registry, belt.registry.servers)
+    if dark:
+        mend += f"; those of {', '.join(dark)} are not known before {CONNECT}"
     raise PackbeltError(f"no tool is called {quoted(tool)}", mend=mend, name=tool)

@@ -7,18 +7,18 @@ from packbelt.belt import Belt, BeltTool
 from packbelt.belt.placement import Placement
 from packbelt.belt.rules import TABLE, reasons_of
 from packbelt.cli.output import STATE_STYLE, Column, Span, Table, draw, say, title
-from packbelt.cli.words import call_words, source_words
+from packbelt.cli.words import call_words
 from packbelt.model import Reason, Route, State
 
 _VERDICTS = {
-    State.DIRECT: "on the belt: its schema is sent, and it is called by its name",
-    State.PACKED: "put away, and callable: through the opener or by its name",
-    State.DEFERRED: "put away, and callable: found by search and called by its name",
-    State.RESERVED: "kept for others: ask for it by a hand-off",
-    State.OVER_CEILING: "not callable: it needs more than this agent may",
-    State.UNAVAILABLE: "not callable now",
-    State.OFF_BELT: "not callable: this agent was not granted it",
-    State.DENIED: "not callable: it is denied",
+    State.DIRECT: "its schema is sent, and it is called by its name",
+    State.PACKED: "it is put away, and called through the opener or by its name",
+    State.DEFERRED: "it is put away, found by search and called by its name",
+    State.RESERVED: "it is kept for others, who are asked by a hand-off",
+    State.OVER_CEILING: "it needs more than this agent may",
+    State.UNAVAILABLE: "it cannot be called now",
+    State.OFF_BELT: "this agent was not granted it",
+    State.DENIED: "it may not be called",
 }
 _QUESTIONS = {
     State.DENIED: ("is it denied?", "no deny matches"),
@@ -89,7 +89,7 @@ def show(belt: Belt, entry: BeltTool) -> None:
 def _verdict(belt: Belt, entry: BeltTool) -> None:
     tool, state = entry.tool, entry.state
     say((tool.wire_name, "title"), " is ", (str(state), STATE_STYLE[state]), f" for {belt.agent}: {_VERDICTS[state]}")
-    facts = [f"{tool.id}" if tool.id.server else source_words(belt, entry)]
+    facts = [str(tool.id) if tool.target is None else f"{tool.id} → {tool.target}"]
     if entry.pack:
         facts.append(f"pack {entry.pack}")
     facts.append(f"needs {entry.permission}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from packbelt.catalog.registry import Registry
 from packbelt.cli.json_forms import refusal
 from packbelt.cli.output import LEVEL_STYLE, Column, Table, draw, number, say, several, title
-from packbelt.cli.words import place, servers_table
+from packbelt.cli.words import CONNECT, not_connected, place, show_servers
 from packbelt.cost import Method
 from packbelt.model import Diagnostic, Level, PackbeltError
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def show_fleet(registry: Registry, turns: Mapping[str, "Turn | PackbeltError"], method: Method) -> None:
     """Every agent; one that cannot start with the reasons."""
     say((several(len(turns), "agent"), "title"), (f"  {place(registry)}", "dim"))
-    draw(servers_table(registry, registry.servers))
+    show_servers(registry, registry.servers)
     say("")
     columns = ("sent", "packed", "withheld", "tokens", "if unpacked")
     table = Table((Column("agent"), *(Column(name, "right") for name in columns), Column("remarks", wraps=True)))
@@ -62,7 +62,7 @@ def _next(registry: Registry, *, remarks: bool) -> None:
     table.add(f"packbelt explain {root} TOOL", ("why a tool is or is not on it", "dim"))
     if remarks or registry.workspace.diagnostics:
         table.add("packbelt check", ("what is wrong, where, and the mend", "dim"))
-    if any(name not in registry.snapshot.servers for name in registry.servers):
-        table.add("packbelt connect --save now.yaml", ("start the servers, keep what they offer", "dim"))
+    if not_connected(registry, registry.servers):
+        table.add(CONNECT, ("start the servers, keep what they offer", "dim"))
     title("Next")
     draw(table)

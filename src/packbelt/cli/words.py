@@ -6,7 +6,7 @@ from typing import Any
 
 from packbelt.belt import Belt, BeltTool
 from packbelt.catalog.registry import Registry
-from packbelt.cli.output import Column, Span, Table
+from packbelt.cli.output import Column, Span, Table, draw, say, several
 from packbelt.model import Route, ServerStatus
 from packbelt.model.encode import compact
 
@@ -16,6 +16,8 @@ _STATUS_STYLE = {
     ServerStatus.FAILED: "bad",
     ServerStatus.DISCONNECTED: "dim",
 }
+CONNECT = "packbelt connect --save now.yaml"
+"""The command that makes a snapshot."""
 _SHOWN = 2
 """Ways that one cell names."""
 
@@ -82,18 +84,30 @@ def _ways(belt: Belt, group: Iterable[BeltTool]) -> list[str]:
     return sorted(found, key=lambda words: (-found[words], list(found).index(words)))
 
 
-def servers_table(registry: Registry, servers: Sequence[str]) -> Table:
-    """Servers as they are now; one that no snapshot knows says how to look at it."""
+def show_servers(registry: Registry, servers: Sequence[str]) -> None:
+    """Servers as they are now; those that no snapshot knows say how to look at them."""
     table = Table((Column(), Column(), Column(wraps=True)))
     for name in servers:
-        spec = registry.workspace.inline.get(name)
-        label = f"{spec.short_name} (of {spec.owner})" if spec else name
         if name not in registry.snapshot.servers:
-            table.add(f"server {label}", ("not connected", "dim"), ("packbelt connect --save now.yaml", "dim"))
             continue
         state = registry.state(name)
-        count = len(state.tools)
-        tools = f"{count} tool{'' if count == 1 else 's'}"
-        said = f"{tools}: {state.error}" if state.error else tools
-        table.add(f"server {label}", (str(state.status), _STATUS_STYLE[state.status]), said)
-    return table
+        tools = several(len(state.tools), "tool") if state.tools or not state.error else ""
+        said = ": ".join(part for part in (tools, state.error) if part)
+        table.add(f"server {server_words(registry, name)}", (str(state.status), _STATUS_STYLE[state.status]), said)
+    draw(table)
+    unknown = not_connected(registry, servers)
+    if unknown:
+        names = ", ".join(server_words(registry, name) for name in unknown)
+        noun = "server" if len(unknown) == 1 else "servers"
+        say(f"  {noun} not connected: {names}", (f" ({CONNECT})", "dim"))
+
+
+def not_connected(registry: Registry, servers: Sequence[str]) -> list[str]:
+    """Those of some servers that no snapshot knows, so that their tools are not known either."""
+    return [name for name in servers if name not in registry.snapshot.servers]
+
+
+def server_words(registry: Registry, name: str) -> str:
+    """A server's name; an agent's own with the agent."""
+    spec = registry.workspace.inline.get(name)
+    return f"{spec.short_name} of {spec.owner}" if spec else name

@@ -4,6 +4,7 @@ Templates have text, `if`, `for`, `set`, `with`, macros and expressions; nothing
 nothing that builds nested structures, no recursion by loops. Text becomes an expression, so that all output
 passes one meter; each loop, `~` and literal is wrapped so that it passes it too.
 """
+# ruff: noqa: N802 - Jinja2's visitor finds its methods by the names of the node classes
 
 from typing import TypeVar
 
@@ -27,16 +28,17 @@ _WORDS: dict[type[nodes.Node], str] = {
 }
 _KNOWN: frozenset[type[nodes.Node]] = frozenset(
     {
-        nodes.Template, nodes.Output, nodes.TemplateData, nodes.If, nodes.For, nodes.Assign, nodes.AssignBlock,
-        nodes.Macro, nodes.With, nodes.Scope, nodes.Name, nodes.Const, nodes.Tuple, nodes.List, nodes.Slice,
-        nodes.Getattr, nodes.Getitem, nodes.Call, nodes.Keyword, nodes.Filter, nodes.Test, nodes.Compare,
-        nodes.Operand, nodes.And, nodes.Or, nodes.Not, nodes.CondExpr, nodes.Concat, nodes.Add, nodes.Sub,
-        nodes.Mul, nodes.Div, nodes.FloorDiv, nodes.Mod, nodes.Pow, nodes.Neg, nodes.Pos,
+            nodes.Template, nodes.Output, nodes.TemplateData, nodes.If, nodes.For, nodes.Assign,
+            nodes.AssignBlock, nodes.Macro, nodes.With, nodes.Scope, nodes.Name, nodes.Const, nodes.Tuple,
+            nodes.List, nodes.Slice, nodes.Getattr, nodes.Getitem, nodes.Call, nodes.Keyword, nodes.Filter,
+            nodes.Test, nodes.Compare, nodes.Operand, nodes.And, nodes.Or, nodes.Not, nodes.CondExpr,
+            nodes.Concat, nodes.Add, nodes.Sub, nodes.Mul, nodes.Div, nodes.FloorDiv, nodes.Mod, nodes.Pow,
+            nodes.Neg, nodes.Pos,
     }
 )  # fmt: skip
 _RESERVED = frozenset({"self", "super", "caller", "varargs", "kwargs"})
 
-N = TypeVar("N", bound=nodes.Node)
+L = TypeVar("L", nodes.List, nodes.Tuple)
 
 
 def restricted(environment: Environment, source: str, name: str, file: str) -> nodes.Template:
@@ -66,7 +68,7 @@ def _problem(node: nodes.Node) -> str:
     return ""
 
 
-def _through(name: str, node: nodes.Expr) -> nodes.Filter:
+def _through(name: str, node: nodes.Node) -> nodes.Filter:
     return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
 
 
@@ -94,8 +96,7 @@ class _Metered(NodeTransformer):
     def visit_Tuple(self, node: nodes.Tuple) -> nodes.Node:
         return self._scalars(node) if node.ctx == "load" else self.generic_visit(node)
 
-    def _scalars(self, node: N) -> N:
+    def _scalars(self, node: L) -> L:
         self.generic_visit(node)
-        items: list[nodes.Expr] = node.items  # type: ignore[attr-defined]  # List and Tuple both have them
-        node.items = [_through(SCALAR, item) for item in items]  # type: ignore[attr-defined]  # as above
+        node.items = [_through(SCALAR, item) for item in node.items]
         return node

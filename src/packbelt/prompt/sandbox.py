@@ -13,9 +13,10 @@ from typing import Any
 
 from jinja2 import StrictUndefined, Template, TemplateRuntimeError, TemplateSyntaxError, Undefined
 from jinja2 import UndefinedError as MissingError
+from jinja2.exceptions import SecurityError
 from jinja2.filters import FILTERS
 from jinja2.runtime import Context, LoopContext, Macro
-from jinja2.sandbox import ImmutableSandboxedEnvironment, SecurityError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import pass_context
 
 from packbelt.catalog.workspace import Template as Source
@@ -142,9 +143,10 @@ def _metered(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _JINJA_FILTERS = (
-    "abs capitalize count d default first int last length list lower max min reject rejectattr select "
-    "selectattr sort title trim truncate unique upper wordcount"
-).split()
+    "abs", "capitalize", "count", "d", "default", "first", "int", "last", "length", "list", "lower", "max",
+    "min", "reject", "rejectattr", "select", "selectattr", "sort", "title", "trim", "truncate", "unique",
+    "upper", "wordcount",
+)  # fmt: skip
 _FILTERS: Mapping[str, Callable[..., Any]] = {
     **{name: FILTERS[name] for name in _JINJA_FILTERS},
     "join": _join,
@@ -155,10 +157,10 @@ _FILTERS: Mapping[str, Callable[..., Any]] = {
     SCALAR: _scalar,
     CONCAT: _concat,
 }
-_STRING_METHODS = frozenset(
-    {"capitalize", "endswith", "lower", "removeprefix", "removesuffix", "split", "startswith", "strip", "title"}
-    | {"upper"}
-)
+_STRING_METHODS = frozenset({
+    "capitalize", "endswith", "lower", "removeprefix", "removesuffix", "split", "startswith", "strip",
+    "title", "upper",
+})  # fmt: skip
 _LOOP_METHODS = frozenset({"changed", "cycle"})
 _VIEW = "packbelt.prompt."
 
@@ -176,7 +178,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
     def __init__(self) -> None:
         super().__init__(
             undefined=StrictUndefined,
-            autoescape=False,  # noqa: S701 - a prompt is not HTML; every text in the view is harmless already
+            autoescape=False,  # a prompt is not HTML; every text in the view is harmless already
             trim_blocks=True,
             lstrip_blocks=True,
             optimized=False,
@@ -286,9 +288,7 @@ def _line(template: Template, error: Exception) -> int:
     """The template's line at which an error came up; 0 if it came up outside of it."""
     line, trace = 0, error.__traceback__
     while trace is not None:
-        if trace.tb_frame.f_globals.get("__jinja_template__") is template or (
-            trace.tb_frame.f_code.co_filename == template.filename
-        ):
+        if trace.tb_frame.f_code.co_filename == template.filename:
             line = template.get_corresponding_lineno(trace.tb_lineno)
         trace = trace.tb_next
     return line

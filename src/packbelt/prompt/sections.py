@@ -1,15 +1,19 @@
 """`render_sections` and `render_prompt`: a belt in words."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from packbelt.belt import Belt
 from packbelt.model import Code, Diagnostic, Level
-from packbelt.model.text import LIMIT, one_line
+from packbelt.model.text import LIMIT
 from packbelt.prompt.body import known_sections, misplaced, placed, respelled, with_sections
 from packbelt.prompt.speak import Spell
-from packbelt.prompt.view import skills_of, view_of
+from packbelt.prompt.view import view_of
+
+NAMED = 5
+"""Third parties that a note names."""
 
 _TRAILING = re.compile(r"[ \t]+$", re.MULTILINE)
 _BLANK_LINES = re.compile(r"\n{3,}")
@@ -53,7 +57,7 @@ def render_sections(belt: Belt, spell: Spell = str) -> Sections:
             found.append(rendered)
         elif text := _tidy(rendered):
             texts[name] = text
-    found += _cut(belt, texts)
+    found += _cut(data, texts)
     return Sections(texts, tuple(found))
 
 
@@ -61,21 +65,17 @@ def _tidy(text: str) -> str:
     return _BLANK_LINES.sub("\n\n", _TRAILING.sub("", text)).strip()
 
 
-def _cut(belt: Belt, texts: Mapping[str, str]) -> list[Diagnostic]:
-    """A note on whose words a section shows in part only."""
-    registry = belt.registry
-    sources = {
-        "connected_mcp_servers": [(name, registry.state(name).instructions or "") for name in registry.servers],
-        "installed_skills": [(skill.name, skill.description) for skill in skills_of(belt)],
-    }
-    notes = []
-    for section, said in sources.items():
-        long = [name for name, text in said if len(one_line(text).encode("utf-8", "replace")) > LIMIT]
-        if section in texts and long:
-            message = f"section {section!r} shows {LIMIT} bytes of what is said by {', '.join(long[:5])}"
-            more = f" and {len(long) - 5} more" if len(long) > 5 else ""  # noqa: PLR2004 - as many as are named
-            notes.append(Diagnostic(Level.NOTE, Code.TEXT_CUT, one_line(message + more), name=section))
-    return notes
+def _cut(data: Mapping[str, Any], texts: Mapping[str, str]) -> Iterator[Diagnostic]:
+    """A note for each section that shows only a part of what third parties say."""
+    listings = (*(group.servers for group in data["reached"]), data["own"])
+    servers = [server for listing in listings for server in listing.lines]
+    for section, entries in (("connected_mcp_servers", servers), ("installed_skills", data["skills"].lines)):
+        names = [entry.name for entry in entries if entry.cut]
+        if section in texts and names:
+            more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+            listed = ", ".join(names[:NAMED]) + more
+            message = f"section {section!r} shows only {LIMIT} bytes of what {listed} say"
+            yield Diagnostic(Level.NOTE, Code.TEXT_CUT, message, name=section)
 
 
 def render_prompt(belt: Belt, sections: Sections, spell: Spell = str) -> str:

@@ -16,7 +16,7 @@ from packbelt.belt.routes import Way
 from packbelt.catalog.registry import MCP, bits
 from packbelt.catalog.workspace import Skill
 from packbelt.model import NATIVE, ServerStatus, State
-from packbelt.model.text import LIMIT, harmless, quoted
+from packbelt.model.text import LIMIT, harmless, one_line, quoted
 from packbelt.prompt.speak import Speaker, Spell, sayable
 from packbelt.prompt.words import Listing, first_sentence, fitted
 
@@ -37,6 +37,7 @@ class Server:
         deferred: how many it finds with the search tool.
         opened: how its pack is opened; empty if nothing of it is packed.
         via: how the request is handed over for the tools that this agent cannot call; empty if it cannot be.
+        cut: whether `says` is only a part of what it says.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Server:
     deferred: int = 0
     opened: str = ""
     via: str = ""
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +66,19 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class InstalledSkill:
-    """An installed skill that this agent knows of: name, description and path, all harmless."""
+    """An installed skill that this agent knows of.
+
+    Attributes:
+        name: its name, harmless.
+        description: its own words in quotes; empty if it says nothing.
+        path: its directory, harmless.
+        cut: whether the description is only a part of what it says.
+    """
 
     name: str
     description: str
     path: str
+    cut: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +215,7 @@ def _servers(speaker: Speaker) -> Iterator[Server]:
             deferred=deferred.bit_count(),
             opened=f"{speaker.opener} with pack `{MCP}{name}`" if packed else "",
             via=via,
+            cut=_is_long(words_of_it),
         )
 
 
@@ -224,6 +235,11 @@ def _ranked(speaker: Speaker, owners: tuple[str, ...], mask: int) -> list[Way]:
     return sorted(owned, key=lambda way: (rank[way.agents[-1]], len(way.agents)))
 
 
+def _is_long(text: str) -> bool:
+    """Whether a third party says more than a prompt shows."""
+    return len(one_line(text).encode("utf-8", "replace")) > LIMIT
+
+
 def _listed(servers: list[Server]) -> Listing[Server]:
     return fitted(servers, lambda one: one.name, lambda one: len(f"{one.name}{one.says}".encode()) + 40)
 
@@ -231,7 +247,7 @@ def _listed(servers: list[Server]) -> Listing[Server]:
 # skills -------------------------------------------------------------------------------------------------
 
 
-def skills_of(belt: Belt) -> tuple[Skill, ...]:
+def _skills_of(belt: Belt) -> tuple[Skill, ...]:
     """The installed skills that the agent's `skills` leaves it, by name."""
     registry, wanted = belt.registry, belt.subject.agent.skills
     installed = registry.snapshot.skills
@@ -248,8 +264,9 @@ def _skills(belt: Belt) -> Listing[InstalledSkill]:
             harmless(skill.name, NAME),
             quoted(skill.description, LIMIT) if harmless(skill.description) else "",
             harmless(skill.path),
+            _is_long(skill.description),
         )
-        for skill in skills_of(belt)
+        for skill in _skills_of(belt)
     ]
     return fitted(shown, lambda one: one.name, lambda one: len(f"{one.name}{one.description}".encode()) + 20)
 
@@ -277,7 +294,7 @@ def _families(speaker: Speaker) -> Iterator[Family]:
     reserved = belt.fold.states[State.RESERVED] & ~belt.registry.server_tools
     for pack_id, mask in packs_of(belt, reserved).items():
         pack = belt.registry.workspace.packs[pack_id]
-        takers = {}
+        takers: dict[str, Taker] = {}
         for way in _ranked(speaker, pack.owners, mask):
             taker = _taker(speaker, way)
             takers.setdefault(taker.use, taker)

@@ -19,12 +19,12 @@ NAME_BYTES = 2048
 T = TypeVar("T")
 
 _END = re.compile(r"[.!?…]+[)\]\"'’”]*(?=\s|$)|[。！？]")  # noqa: RUF001 - full-width marks end sentences too
-_INSIDE = frozenset(
-    "e.g. i.e. eg. ie. cf. vs. viz. ca. approx. incl. excl. esp. resp. no. nr. fig. max. min. dr. mr. mrs. ms. "
-    "st. prof. vol. ver. z.b. d.h. u.a. bzw.".split()
-)
+_INSIDE = frozenset({
+    "eg.", "ie.", "cf.", "vs.", "viz.", "ca.", "approx.", "incl.", "excl.", "esp.", "resp.", "no.", "nr.",
+    "fig.", "max.", "min.", "dr.", "mr.", "mrs.", "ms.", "st.", "prof.", "vol.", "ver.", "bzw.",
+})  # fmt: skip
 """Abbreviations after which a sentence goes on, whatever follows."""
-_TRAILING = frozenset("etc. inc. ltd. co. corp. jr. sr. usw.".split())
+_TRAILING = frozenset({"etc.", "inc.", "ltd.", "co.", "corp.", "jr.", "sr.", "usw."})
 """Abbreviations that may end a sentence: they do if a capital follows."""
 
 
@@ -46,8 +46,9 @@ def _goes_on(text: str, end: int) -> bool:
     rest = text[end:].lstrip()
     if not rest:
         return False
-    word = text[:end].rsplit(None, 1)[-1].lstrip("([\"'").lower()
-    if word in _INSIDE or re.fullmatch(r"(?:[a-z]\.)+|\d+\.|\.+", word):
+    *before, last = text[:end].split()
+    word = last.lstrip("([\"'").lower()
+    if word in _INSIDE or re.fullmatch(r"(?:[a-z]\.)+", word) or (not before and word[:-1].isdecimal()):
         return True
     if word in _TRAILING:
         return not rest[0].isupper()

@@ -78,7 +78,11 @@ def assert_reachable(
         routes = tool.decision.routes if tool else ()
         fit = [r for r in routes if via in (None, r.via) and through in (None, *r.agents)]
         if not fit:
-            wanted = "should be reachable" + (f" by {via}" if via else "") + (f" through {through}" if through else "")
+            wanted = (
+                "should be reachable"
+                + (f" by {via}" if via else "")
+                + (f" through {through}" if through else "")
+            )
             wrong.append(_said(belt, name, wanted))
             continue
         wrong += [refused for route in fit if (refused := _refused(belt, name, route))]

@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from packbelt.belt import Belt, Scope, belt_of
-from packbelt.catalog.forms import handoff_tool, native_tool
+from packbelt.catalog.forms import native_tool
+from packbelt.catalog.handoffs import handoff_tools
 from packbelt.catalog.registry import bind
 from packbelt.catalog.snapshot import Admitted, Snapshot
 from packbelt.catalog.workspace import (
@@ -61,7 +62,9 @@ def level(said: Level) -> Permission | None:
     return Permission.parse(said) if isinstance(said, str) else said
 
 
-def selectors(entries: Iterable[str | Selector], file: str = "", *, lenient: bool = False) -> tuple[Selector, ...]:
+def selectors(
+    entries: Iterable[str | Selector], file: str = "", *, lenient: bool = False
+) -> tuple[Selector, ...]:
     """Entries of a list as selectors.
 
     Args:
@@ -107,7 +110,12 @@ def server_tool(
     name: str, description: str = "", input_schema: Mapping[str, Any] | None = None, **more: Any
 ) -> dict[str, Any]:
     """A tool as a server lists it."""
-    return {"name": name, "description": description, "inputSchema": input_schema or {"type": "object"}, **more}
+    return {
+        "name": name,
+        "description": description,
+        "inputSchema": input_schema or {"type": "object"},
+        **more,
+    }
 
 
 def pack(
@@ -277,7 +285,7 @@ def make_workspace(
         for full in one.inline
     }
     made = [native(one) if isinstance(one, str) else one for one in tools]
-    made += _handoffs(loaded, lost)
+    made += handoff_tools(loaded, lost, orchestrator)
     config = Config(
         orchestrator=orchestrator,
         default_tools=default_tools,
@@ -304,18 +312,6 @@ def make_workspace(
         handlers=handlers or {},
         lock=lock,
     )
-
-
-def _handoffs(agents: Mapping[str, Agent], lost: Mapping[str, BrokenAgent]) -> list[Tool]:
-    """The hand-off to each agent; one that did not load keeps its name, so that nothing else takes it."""
-    made = [
-        handoff_tool(one.handoff, one.name, one.description, one.permission, one.where())
-        for one in agents.values()
-    ]
-    for one in lost.values():
-        where = Where(one.file)
-        made.append(handoff_tool(one.handoff, one.name, "", Permission.EXECUTE, where))
-    return made
 
 
 def make_snapshot(
@@ -354,7 +350,9 @@ def make_snapshot(
     return snapshot
 
 
-def make_belt(workspace: Workspace, snapshot: Snapshot | None = None, scope: Scope | str = "orchestrator") -> Belt:
+def make_belt(
+    workspace: Workspace, snapshot: Snapshot | None = None, scope: Scope | str = "orchestrator"
+) -> Belt:
     """The belt of an agent or a scope, whether or not the agent can start.
 
     Raises:

@@ -1,0 +1,36 @@
+from packbelt.catalog.tokens import count
+from packbelt.checks import run
+from packbelt.model import Code, Level, Where
+
+
+def test_a_tool_over_budget_is_a_warning_with_both_figures(build, find):
+    words = " ".join(["word"] * 60)
+    files = {
+        "packbelt.yaml": "budget: {tool_tokens: 50}\n",
+        "packs/dev.yaml": f"id: dev\ntools:\n  - {{name: long, description: {words}}}\n  - {{name: short}}\n",
+    }
+    workspace = build(files)
+    (found,) = find(workspace, Code.OVER_BUDGET)
+    line = next(tool.line for tool in workspace.tools if tool.name == "long")
+    assert (found.level, found.name, found.where) == (Level.WARNING, "long", Where("packs/dev.yaml", 3))
+    assert f"costs {count(line)} tokens, over the budget of 50" in found.message
+
+
+def test_tk11_an_envelope_that_nineteen_hand_offs_repeat_is_reported_with_what_it_costs(build, find, agent):
+    files = {f"prompts/agents/w{n}.md": agent("tools: []") for n in range(19)}
+    notes = [found for found in find(build(files), Code.TEXT_SHARED) if "19 places" in found.message]
+    (found,) = notes
+    assert found.level is Level.NOTE
+    assert "delegate_to_w0" in found.message
+    assert "15 more" in found.message
+
+
+def test_what_little_is_repeated_is_not_worth_a_note(build, find, agent):
+    files = {f"prompts/agents/w{n}.md": agent("tools: []") for n in range(2)}
+    assert find(build(files), Code.TEXT_SHARED) == []
+
+
+def test_the_text_is_told_of_the_belt_that_repeats_it_most_and_once(build, agent):
+    files = {f"prompts/agents/w{n}.md": agent('tools: []\ndelegates: "*"') for n in range(12)}
+    shared = [found for found in run(build(files)) if found.code is Code.TEXT_SHARED]
+    assert [found.name for found in shared] == ["orchestrator"]
