@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-SERVERS = """
+_SERVERS = """
 accounting alarms analytics archive assets audit backups badges billing boards bookings branding budgets
 calendar campaigns cargo catalog chat claims clinics cloud commerce compliance consent contacts contracts
 courses crm dashboards delivery deploys desk dispatch dns documents donations energy events expenses
@@ -18,14 +18,16 @@ identity incidents insurance inventory jobs kitchen labs leads ledger legal libr
 mail maps marketing media metering museum news notes orders parking parts payroll permits pharmacy photos
 planning podcasts polls ports pricing printing projects quality queues quotes rail recipes rentals
 reports reviews routing safety
-""".split()
+"""
+SERVERS = tuple(_SERVERS.split())
 """A hundred names."""
 
-THINGS = """
+_THINGS = """
 account address agenda alert attachment balance batch booking branch category certificate channel comment
 customer deadline device discount draft employee entry folder invoice item label lease license location
 machine meeting member message note order package payment permission policy project receipt refund region
-""".split()
+"""
+THINGS = tuple(_THINGS.split())
 """What tools work on. Many servers share a thing, as they do in life."""
 
 VERBS = ("get",) * 7 + ("create",) * 5 + ("update",) * 4 + ("delete",) * 4
@@ -51,8 +53,17 @@ def schema_of(thing: str) -> dict[str, Any]:
                 "items": {"type": "string"},
                 "description": f"Names of the fields of the {thing} to return; all of them if left out.",
             },
-            "locale": {"type": "string", "enum": ["en", "de", "fr", "es"], "description": "Language."},
-            "limit": {"type": "integer", "minimum": 1, "maximum": 100, "description": "Most results in one answer."},
+            "locale": {
+                "type": "string",
+                "enum": ["en", "de", "fr", "es"],
+                "description": "Language of texts.",
+            },
+            "limit": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 100,
+                "description": "Most in one answer.",
+            },
             "dry_run": {"type": "boolean", "description": "Only say what would be done, and change nothing."},
         },
         "required": ["id"],

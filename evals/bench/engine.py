@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from bench.catalogue import DENY_RULES, Catalogue
+from bench.catalogue import DENY_RULES, THINGS, Catalogue
 from packbelt.catalog.forms import handoff_tool, native_tool
 from packbelt.catalog.snapshot import ServerState, Snapshot
 from packbelt.catalog.workspace import Agent, Config, Pack, ServerPolicy, ServerSpec, Skill, Workspace
@@ -17,7 +17,7 @@ ROOT = "orchestrator"
 KEEPER = "keeper"
 """Owns the only reserved pack."""
 WORKERS = tuple(f"worker_{k:02}" for k in range(50))
-"""Each with a rule of its own."""
+"""Each with a deny rule of its own, every fifth one with a glob that no prefix narrows."""
 
 
 def selectors(*texts: str) -> tuple[Selector, ...]:
@@ -33,7 +33,8 @@ def agents() -> dict[str, Agent]:
         Agent(KEEPER, "Keeps the vault.", f"to_{KEEPER}", tools=selectors("pack:vault")),
     ]
     for k, name in enumerate(WORKERS):
-        own = selectors(f"*/*_{'abcdefghijklmnop'[k % 16]}*")
+        thing = THINGS[k % len(THINGS)]
+        own = selectors(f"*/*_{thing[:2]}*" if k % 5 == 0 else f"*/get_{thing}*")
         made.append(Agent(name, f"Does job {k}.", f"to_{name}", tools=selectors("*/*"), disallowed_tools=own))
     return {agent.name: agent for agent in made}
 

@@ -32,7 +32,7 @@ def main() -> None:
     decided = resident()
     counted = sum(state.tokens for state in now.servers.values())
     full = resident()
-    loaded = sorted({"mcp", "pydantic", "jinja2", "yaml", "rich", "jsonschema"} & sys.modules.keys())
+    loaded = sorted({"mcp", "pydantic", "jinja2", "yaml", "jsonschema"} & sys.modules.keys())
     print(
         json.dumps(
             {

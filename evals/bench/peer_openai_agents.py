@@ -44,11 +44,12 @@ def build(catalogue: Catalogue) -> list[Peer]:
         return [(tool.name, tool.description, tool.params_json_schema) for tool in found]
 
     async def listed() -> Handed:
-        handed = []
-        for server in servers:
-            for tool in await server.list_tools(context, connected):
-                handed.append((f"mcp_{server.name}__{tool.name}", tool.description, tool.input_schema))
-        return handed
+        found = [(server.name, await server.list_tools(context, connected)) for server in servers]
+        return [
+            (f"mcp_{server}__{tool.name}", tool.description, tool.input_schema)
+            for server, tools in found
+            for tool in tools
+        ]
 
     return [
         Peer("openai-agents, FunctionTool with is_enabled", functions, "{}__{}".format),
@@ -64,6 +65,6 @@ def _server(server: str, entries: list) -> MCPServerStdio:
         params={"command": "unused"}, name=server, cache_tools_list=True, tool_filter=blocked
     )
     made.session = object()  # it only asks whether there is one, as the list is cached
-    made._tools_list = [mcp.types.Tool.model_validate(e) for e in entries]
-    made._cache_dirty = False
+    made._tools_list = [mcp.types.Tool.model_validate(e) for e in entries]  # noqa: SLF001 - the cache, filled
+    made._cache_dirty = False  # noqa: SLF001 - the cache counts
     return made

@@ -3,7 +3,7 @@
 from bench import engine
 from bench.catalogue import Catalogue
 from bench.clock import Case, measure
-from bench.table import NS, Row
+from bench.table import Row, timed
 from packbelt.turn import turn
 
 SIZES = (Catalogue(10), Catalogue(100), Catalogue(200, 100))
@@ -67,16 +67,15 @@ async def rows(seconds: float, sizes: tuple[Catalogue, ...] = SIZES) -> list[Row
     found = []
     for what, bar in (("state", 10.0), ("explain", 100.0)):
         for one in deciding:
-            times = {kind: figures[f"{what} {kind} {one.size}"].median / NS["µs"] for kind in one.asked}
-            worst = max(times, key=times.__getitem__)
+            asked = {kind: figures[f"{what} {kind} {one.size}"] for kind in one.asked}
+            worst = max(asked, key=lambda kind: asked[kind].median)
             label = "state of one tool" if what == "state" else "explain, with reasons and routes"
             note = f"a {worst} one, the slowest of three kinds"
-            found.append(Row(f"{label}, among {one.size}", times[worst], "µs", bar, note=note))
+            found.append(timed(f"{label}, among {one.size}", asked[worst], "µs", bar, note=note))
     for one in deciding:
-        value = figures[f"first {one.size}"].median / NS["ms"]
+        first = figures[f"first {one.size}"]
         note = "belt, name table and the belts of all agents it may hand to included"
-        found.append(Row(f"explain, first question after a change, {one.size}", value, "ms", note=note))
-    fifty = figures["fifty"].median / NS["ms"]
+        found.append(timed(f"explain, first question after a change, {one.size}", first, "ms", note=note))
     note = "each with a deny rule of its own, schemas handed out"
-    found.append(Row(f"50 agents, cold, {middle.size} tools", fifty, "ms", 25.0, note=note))
+    found.append(timed(f"50 agents, cold, {middle.size} tools", figures["fifty"], "ms", 25.0, note=note))
     return found

@@ -6,7 +6,7 @@ from bench import engine
 from bench.catalogue import Catalogue
 from bench.clock import Case, measure
 from bench.names import cases
-from bench.table import NS, Row
+from bench.table import Row, timed
 from packbelt.belt import Belt, arguments, hint_for
 from packbelt.belt.names import loose, words
 from packbelt.belt.search import Postings
@@ -59,8 +59,8 @@ def quality(belt: Belt, asked: tuple[tuple[str, str], ...]) -> list[str]:
 
 def _forget() -> None:
     """What the process remembers of schemas and words goes; the belt keeps its own index."""
-    arguments._sampled.cache_clear()
-    arguments._validator.cache_clear()
+    arguments._sampled.cache_clear()  # noqa: SLF001 - to measure what it saves
+    arguments._validator.cache_clear()  # noqa: SLF001 - as above
 
 
 def _forget_words() -> None:
@@ -103,9 +103,9 @@ async def rows(seconds: float, catalogue: Catalogue) -> list[Row]:
     fresh = "the proposed tools' schemas never looked at before"
     built = "index over names and routes included"
     return [
-        Row(f"hint for an unknown name among {size}", figures["hint"].median / NS["ms"], "ms", 1.0, note=note),
-        Row("hint, its tools proposed for the first time", figures["hint new"].median / NS["ms"], "ms", 1.0, note=fresh),
-        Row("hint, first of a belt", figures["hint first"].median / NS["ms"], "ms", note=built),
+        timed(f"hint for an unknown name among {size}", figures["hint"], "ms", 1.0, note=note),
+        timed("hint, its tools proposed for the first time", figures["hint new"], "ms", 1.0, note=fresh),
+        timed("hint, first of a belt", figures["hint first"], "ms", note=built),
         Row(
             "hint, right tool among the first three",
             len(asked) - len(missed),
@@ -114,6 +114,6 @@ async def rows(seconds: float, catalogue: Catalogue) -> list[Row]:
             least=True,
             note=f"not: {', '.join(missed)}" if missed else "",
         ),
-        Row(f"tool search over {size}, a query", figures["query"].median / NS["ms"], "ms", 0.5),
-        Row(f"tool search over {size}, the index", figures["index"].median / NS["ms"], "ms", 60.0),
+        timed(f"tool search over {size}, a query", figures["query"], "ms", 0.5),
+        timed(f"tool search over {size}, the index", figures["index"], "ms", 60.0),
     ]

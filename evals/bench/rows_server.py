@@ -7,7 +7,7 @@ from typing import Any
 from bench import engine
 from bench.catalogue import Catalogue
 from bench.clock import Case, measure
-from bench.table import NS, Row
+from bench.table import NS, Row, timed
 from packbelt.catalog.snapshot import Snapshot
 from packbelt.catalog.tokens import ENCODING, count_all, encoder
 
@@ -46,16 +46,16 @@ async def rows(seconds: float, catalogue: Catalogue) -> list[Row]:
         ],
         seconds / 2,
     )
-    each = {name: figures[name].median / NS["µs"] / size for name, size in (("20", 20), ("200", 200))}
     note = "parse, wire names, tokens; a snapshot of 100 servers; vocabulary loaded"
     found = [
-        Row("admission of a server of 20, per tool", each["20"], "µs", 50.0, note=note),
-        Row("admission of a server of 200, per tool", each["200"], "µs", 50.0, note="as above"),
-        Row(
+        timed("admission of a server of 20, per tool", figures["20"], "µs", 50.0, per=20, note=note),
+        timed("admission of a server of 200, per tool", figures["200"], "µs", 50.0, per=200, note="as above"),
+        timed(
             "list_changed, one tool of 20 is new, per tool",
-            figures["changed"].median / NS["µs"] / 20,
+            figures["changed"],
             "µs",
             50.0,
+            per=20,
             note="the other nineteen are known and counted",
         ),
     ]
@@ -78,8 +78,9 @@ async def _counting(seconds: float, now: Snapshot) -> list[Row]:
     figures = await measure([raw, first, cached], seconds)
     ratio = median(one / two for one, two in zip(first.times, raw.times, strict=True))
     size = f"{len(lines):,}"
-    plain = f"tiktoken {figures['raw'].median / NS['ms']:.1f} ms, packbelt {figures['first'].median / NS['ms']:.1f} ms"
+    plain, ours = (figures[name].median / NS["ms"] for name in ("raw", "first"))
+    note = f"tiktoken {plain:.1f} ms, packbelt {ours:.1f} ms"
     return [
-        Row(f"counting tokens of {size} tools, first, over tiktoken", ratio, "×", 1.1, note=plain),
-        Row(f"counting tokens of {size} tools, cached", figures["cached"].median / NS["ms"], "ms", 5.0),
+        Row(f"counting tokens of {size} tools, first, over tiktoken", ratio, "x", 1.1, note=note),
+        timed(f"counting tokens of {size} tools, cached", figures["cached"], "ms", 5.0),
     ]

@@ -22,7 +22,7 @@ from bench import rows_belt, rows_find, rows_process, rows_server  # noqa: E402 
 from bench.catalogue import Catalogue  # noqa: E402
 from bench.peers import installed  # noqa: E402
 from bench.side_by_side import COLD, NEXT, WARM, Comparison  # noqa: E402
-from bench.table import NS, Row, markdown, number  # noqa: E402
+from bench.table import NS, Row, markdown, number, timed  # noqa: E402
 from packbelt import __version__  # noqa: E402
 
 SERVERS = (1, 10, 100)
@@ -59,36 +59,46 @@ def headline(last: Comparison) -> list[Row]:
     """The rows that have a peer."""
     figures, fastest = last.figures, last.fastest()
     size = f"{last.catalogue.size:,} tools, {len(last.catalogue.visible)} visible"
-    cold, following, warm = (figures[name].median for name in (COLD, NEXT, WARM))
+    cold = figures[COLD]
     found = [
-        Row(f"cold belt, {size}", cold / NS["ms"], "ms", 1.0, note="servers' own tables not worked out either"),
-        Row("cold belt, next revision", following / NS["ms"], "ms", 1.0, note="of servers that stayed"),
+        timed(f"cold belt, {size}", figures[COLD], "ms", 1.0, note="of a snapshot as loading leaves it"),
+        timed("cold belt, next revision", figures[NEXT], "ms", 1.0, note="of servers that stayed"),
     ]
     if fastest:
-        name, time = fastest
-        note = f"fastest peer: {name}, {number(time / NS['ms'])} ms"
-        found.append(Row("cold belt, times faster than the fastest peer", time / cold, "×", 10.0, least=True, note=note))
-    found.append(Row("warm belt, same revision", warm / NS["µs"], "µs", 5.0, note="turn() and .tools"))
+        note = f"fastest peer: {fastest}, {number(figures[fastest].median / NS['ms'])} ms"
+        found.append(
+            Row(
+                "cold belt, times faster than the fastest peer",
+                figures[fastest].median / cold.median,
+                "x",
+                10.0,
+                least=True,
+                note=note,
+                best=figures[fastest].best / cold.best,
+            )
+        )
+    found.append(timed("warm belt, same revision", figures[WARM], "µs", 5.0, note="turn() and .tools"))
     return found
 
 
 def comparison(compared: Mapping[int, Comparison]) -> str:
     """The table of contenders."""
     last = compared[max(compared)]
-    fastest = last.fastest()
     lines = []
     for name, figure in sorted(last.figures.items(), key=lambda item: item[1].median):
         cells = [number(one.figures[name].median / NS["ms"]) for one in compared.values()]
-        ratio = f"{figure.median / last.figures[COLD].median:,.2g}" if fastest else ""
+        ratio = number(figure.median / last.figures[COLD].median)
         label = name.replace("one: ", "deciding one tool: ")
-        lines.append((label, *cells, ratio, str(figure.samples)))
-    head = ("visible third handed out, CPU ms (median)", *(f"{c.catalogue.size:,} tools" for c in compared.values()))
-    return markdown((*head, "× packbelt cold", "samples"), lines)
+        lines.append((label, *cells, number(figure.best / NS["ms"]), ratio, str(figure.samples)))
+    sizes = (f"{one.catalogue.size:,} tools" for one in compared.values())
+    head = ("CPU ms, medians", *sizes, "best", "x packbelt, cold", "samples")
+    return markdown(head, lines)
 
 
 def machine() -> str:
     """Class of the machine: no names."""
-    return f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
+    system = f"{platform.system()} {platform.machine()}"
+    return f"{os.cpu_count()} cores, {system}, Python {platform.python_version()}"
 
 
 def main() -> None:
@@ -117,12 +127,11 @@ def main() -> None:
     catalogue = compared[max(compared)].catalogue
     print(f"{now:%Y-%m-%d %H:%M} UTC · {machine()} · load {load:.1f} at the end")
     print(" · ".join(f"{name} {number_}" for name, number_ in versions.items()))
-    print(
-        f"{len(catalogue.listed)} servers × {catalogue.each} tools, {catalogue.bytes_each:.0f} bytes of JSON each\n"
-    )
+    size = f"{len(catalogue.listed)} servers x {catalogue.each} tools"
+    print(f"{size}, {catalogue.bytes_each:.0f} bytes of JSON each\n")
     print(comparison(compared))
     print()
-    print(markdown(("work", "figure", "bar", "", "note"), [row.cells() for row in found]))
+    print(markdown(("work", "median", "bar", "", "best", "note"), [row.cells() for row in found]))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bench.clock import Figure
+
 NS = {"µs": 1e3, "ms": 1e6}
 
 
@@ -15,6 +17,7 @@ class Row:
         value: the figure in `unit`.
         bar: at most this (at least, where `least`); None where the design sets none.
         note: what to know about it.
+        best: the quickest sample in `unit`: what a quieter machine would come near.
     """
 
     work: str
@@ -23,6 +26,7 @@ class Row:
     bar: float | None = None
     least: bool = False
     note: str = ""
+    best: float | None = None
 
     @property
     def verdict(self) -> str:
@@ -38,13 +42,22 @@ class Row:
     def cells(self) -> tuple[str, ...]:
         """As text."""
         bar = "" if self.bar is None else f"{'≥' if self.least else '≤'} {number(self.bar)} {self.unit}"
-        value = "–" if self.value is None else f"{number(self.value)} {self.unit}"
-        return (self.work, value, bar, self.verdict, self.note)
+        value = "-" if self.value is None else f"{number(self.value)} {self.unit}"
+        best = "" if self.best is None else number(self.best)
+        return (self.work, value, bar, self.verdict, best, self.note)
+
+
+def timed(
+    work: str, figure: Figure, unit: str, bar: float | None = None, *, per: int = 1, note: str = ""
+) -> Row:
+    """A row of a median, for each of `per` things done in one call."""
+    size = NS[unit] * per
+    return Row(work, figure.median / size, unit, bar, note=note, best=figure.best / size)
 
 
 def number(value: float) -> str:
     """Three digits that matter."""
-    if value >= 100 or value == int(value):
+    if abs(value) >= 100 or value == int(value):
         return f"{value:,.0f}"
     return f"{value:.3g}"
 

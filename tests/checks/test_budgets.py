@@ -1,3 +1,4 @@
+from packbelt.catalog.snapshot import Snapshot
 from packbelt.catalog.tokens import count
 from packbelt.checks import run
 from packbelt.model import Code, Level, Where
@@ -14,6 +15,21 @@ def test_a_tool_over_budget_is_a_warning_with_both_figures(build, find):
     line = next(tool.line for tool in workspace.tools if tool.name == "long")
     assert (found.level, found.name, found.where) == (Level.WARNING, "long", Where("packs/dev.yaml", 3))
     assert f"costs {count(line)} tokens, over the budget of 50" in found.message
+
+
+def test_the_dear_tools_of_a_server_are_one_warning_with_the_dearest_first(build, find):
+    words = " ".join(["word"] * 60)
+    listed = [
+        {"name": f"t{n}", "description": words * n, "inputSchema": {"type": "object"}} for n in range(4)
+    ]
+    snapshot = Snapshot().connect("wordy", listed)
+    workspace = build({"packbelt.yaml": "budget: {tool_tokens: 70}\n"})
+    (found,) = find(workspace, Code.OVER_BUDGET, snapshot)
+    dearest = count(snapshot.servers["wordy"].tools[3].line)
+    assert (
+        f"3 of 4 tools of server 'wordy' cost more tokens than the budget of 70 a tool: t3 {dearest}, t2 "
+        in (found.message)
+    )
 
 
 def test_tk11_an_envelope_that_nineteen_hand_offs_repeat_is_reported_with_what_it_costs(build, find, agent):

@@ -39,6 +39,16 @@ def test_reserved_tools_whose_only_hand_off_is_packed_are_an_error_that_names_it
     assert "direct: [delegate_to_keeper]" in found.mend
 
 
+def test_another_owner_in_sight_is_no_way_while_the_packs_own_hand_off_is_put_away(build, find, vault, agent):
+    vault["packs/vault.yaml"] = VAULT.replace("direct: [delegate_to_keeper]", "direct: []").replace(
+        "owners: [keeper]", "owners: [keeper, planner]"
+    )
+    vault["prompts/agents/planner.md"] = agent('tools: ["pack:vault"]')
+    (found,) = find(build(vault), Code.RESERVED_HANDOFF_PACKED)
+    assert found.level is Level.ERROR
+    assert "only delegate_to_planner is in sight" in found.message
+
+
 def test_one_promoted_hand_off_of_two_is_a_way(build, find, vault, agent):
     vault["packs/vault.yaml"] = VAULT.replace("owners: [keeper]", "owners: [keeper, deputy]").replace(
         "tools:", "tools:\n      - delegate_to_deputy"
@@ -173,4 +183,4 @@ def test_servers_whose_one_hand_off_is_packed_are_one_finding_however_many_they_
         snapshot = snapshot.connect(f"s{n}", [{"name": "search", "inputSchema": {"type": "object"}}])
     (found,) = find(build(files), Code.RESERVED_HANDOFF_PACKED, snapshot)
     assert "server 's0', server 's1', server 's2', server 's3' and 2 more" in found.message
-    assert "the only hand-off to that work, delegate_to_keeper," in found.message
+    assert "the hand-off to that work, delegate_to_keeper, is put away" in found.message

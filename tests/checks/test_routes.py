@@ -79,7 +79,7 @@ def test_a_tool_that_no_agent_can_call_is_a_warning(build, find, agent):
         build(fleet(agent, "tools: []\ndelegates: [keeper]", "tools: [close_vault]")), Code.UNREACHABLE
     )
     assert (found.level, found.name) == (Level.WARNING, "open_vault")
-    assert "no other agent can call it" in found.message
+    assert "no other agent can call it now" in found.message
 
 
 def test_what_is_denied_for_all_or_unavailable_now_is_not_enabled(build, find, agent):

@@ -46,3 +46,19 @@ def test_a_template_that_no_prompt_has_a_place_for(build, find, agent):
     }
     (found,) = find(build(files), Code.TEMPLATE_UNUSED)
     assert (found.level, found.where) == (Level.WARNING, Where("prompts/sections/roouting.j2"))
+
+
+def test_imported_agents_without_a_known_tool_are_one_note(build, find):
+    files = {
+        f".claude/agents/a{n}.md": f"---\nname: a{n}\ndescription: x\ntools: Read\n---\n" for n in range(12)
+    }
+    (found,) = find(build(files), Code.AGENT_EMPTY)
+    assert found.level is Level.NOTE
+    assert "12 agents" in found.message
+
+
+def test_an_agent_whose_servers_are_not_connected_yet_is_a_note(build, find):
+    files = {".mcp.json": '{"mcpServers": {"weather": {"command": "weather-mcp"}}}'}
+    (found,) = find(build(files), Code.AGENT_EMPTY)
+    assert (found.level, found.name) == (Level.NOTE, "orchestrator")
+    assert "not connected" in found.message

@@ -144,49 +144,59 @@ _LEFT = re.compile(_NAME)
 
 def broken_promises(one, texts):
     """Every name in backticks that the gate refuses in the form in which it is given."""
-    bad = []
-    opener = one.opener.wire_name if one.opener else None
+    reader = _Reader(one)
+    for section, text in texts.items():
+        reader.read(section, text)
+    return reader.bad
 
-    def through(pack, name):
-        known = one.registry.tools[one.registry.wire[name]]
-        arguments = {"request": "x"} if known.target else sample(known.input_schema)
-        call = {"pack": pack, "tool": name, "arguments": arguments}
-        if isinstance(admit(one, opener or "", call), Denial) or one[name].state is not State.PACKED:
-            bad.append(("packed", pack, name))
 
-    def opened(pack):
-        if opener is None or isinstance(admit(one, opener, {"pack": pack}), Denial):
-            bad.append(("pack", pack))
+class _Reader:
+    def __init__(self, one):
+        self.belt = one
+        self.opener = one.opener.wire_name if one.opener else ""
+        self.sent = {tool.wire_name for tool in one.tools}
+        self.bad = []
 
+    def read(self, section, text):
+        rest = self.take(_CALL, text, self.call)
+        rest = self.take(_OPENED, rest, self.open_pack)
+        rest = self.take(_DEFERRED, rest, self.deferred)
+        if section == "capabilities":
+            rest = self.take(_PACK_LINE, rest, self.pack_line)
+        self.hold(*((name in self.sent, section, name) for name in _LEFT.findall(rest)))
+
+    @staticmethod
     def take(pattern, text, use):
         for match in pattern.finditer(text):
             use(*match.groups())
         return pattern.sub("", text)
 
-    def call(name, pack, inner):
-        bad.extend([("opener", name)] if name != opener else [])
-        through(pack, inner)
+    def hold(self, *promises):
+        self.bad += [promise[1:] for promise in promises if not promise[0]]
 
-    def open_pack(name, pack):
-        bad.extend([("opener", name)] if name != opener else [])
-        opened(pack)
+    def through(self, pack, name):
+        known = self.belt[name].tool
+        arguments = {"request": "x"} if known.target else sample(known.input_schema)
+        admitted = admit(self.belt, self.opener, {"pack": pack, "tool": name, "arguments": arguments})
+        held = self.belt[name].state is State.PACKED and not isinstance(admitted, Denial)
+        self.hold((held, "packed", pack, name))
 
-    def pack_line(pack, rest):
-        opened(pack)
+    def opened(self, pack):
+        self.hold((not isinstance(admit(self.belt, self.opener, {"pack": pack}), Denial), "pack", pack))
+
+    def call(self, name, pack, inner):
+        self.hold((name == self.opener, "opener", name))
+        self.through(pack, inner)
+
+    def open_pack(self, name, pack):
+        self.hold((name == self.opener, "opener", name))
+        self.opened(pack)
+
+    def pack_line(self, pack, rest):
+        self.opened(pack)
         hands = _HANDS_OFF.search(rest)
         for name in _LEFT.findall(hands.group(1)) if hands else ():
-            through(pack, name)
+            self.through(pack, name)
 
-    def deferred(name, finder):
-        if one[name].state is not State.DEFERRED or finder not in one:
-            bad.append(("deferred", name))
-
-    for section, text in texts.items():
-        rest = take(_CALL, text, call)
-        rest = take(_OPENED, rest, open_pack)
-        rest = take(_DEFERRED, rest, deferred)
-        if section == "capabilities":
-            rest = take(_PACK_LINE, rest, pack_line)
-        sent = {tool.wire_name for tool in one.tools}
-        bad.extend((section, name) for name in _LEFT.findall(rest) if name not in sent)
-    return bad
+    def deferred(self, name, finder):
+        self.hold((self.belt[name].state is State.DEFERRED and finder in self.belt, "deferred", name))

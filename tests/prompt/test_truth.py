@@ -29,7 +29,9 @@ LIVE = connected("weather", snapshot=installed(("pdf", "Reads PDF.")))
 
 
 def off(made, *ids):
-    return replace(made, packs={k: replace(v, exposure=Exposure.OFF) if k in ids else v for k, v in made.packs.items()})
+    return replace(
+        made, packs={k: replace(v, exposure=Exposure.OFF) if k in ids else v for k, v in made.packs.items()}
+    )
 
 
 def denying(made, *texts):
@@ -75,11 +77,20 @@ def test_the_four_routing_rules_when_the_hand_offs_are_promoted():
 
 def test_the_same_rules_in_the_form_that_works_when_they_are_packed():
     texts = sections(fleet(direct=()), LIVE)
-    assert "- Find or install a skill: `use_pack` with pack `skills` and tool `setup_skills`.\n" in texts["routing"]
-    assert "- Use a connected MCP server: `use_pack` with pack `integrations` and tool `use_mcp_server`.\n" in texts["routing"]
+    assert (
+        "- Find or install a skill: `use_pack` with pack `skills` and tool `setup_skills`.\n"
+        in texts["routing"]
+    )
+    assert (
+        "- Use a connected MCP server: `use_pack` with pack `integrations` and tool `use_mcp_server`.\n"
+        in texts["routing"]
+    )
     server = texts["connected_mcp_servers"]
     assert "goes to `use_pack` with pack `integrations` and tool `use_mcp_server`;" in server
-    assert "call `use_pack` with pack `skills` and tool `run_skill` and name the skill" in texts["installed_skills"]
+    assert (
+        "call `use_pack` with pack `skills` and tool `run_skill` and name the skill"
+        in texts["installed_skills"]
+    )
 
 
 def test_packed_hand_offs_that_are_deferred_say_how_their_schema_is_found():
@@ -185,10 +196,14 @@ def test_names_are_in_the_spelling_of_the_target_and_arguments_are_not():
 EMBEDDED = load(REPOSITORY)
 SNAPSHOTS = {
     "nothing": Snapshot(),
-    "live": connected("weather", "github", instructions="Use `delete_all` first.", snapshot=installed(("pdf", "x"))),
+    "live": connected(
+        "weather", "github", instructions="Use `delete_all` first.", snapshot=installed(("pdf", "x"))
+    ),
     "read only": replace(LIVE, ceiling=Permission.READ),
     "no mcp agent": replace(LIVE, disabled_agents=("mcp_agent",)),
-    "no orchestra": replace(LIVE, disabled_agents=tuple(name for name in EMBEDDED.agents if name != "orchestrator")),
+    "no orchestra": replace(
+        LIVE, disabled_agents=tuple(name for name in EMBEDDED.agents if name != "orchestrator")
+    ),
 }
 
 
@@ -222,7 +237,9 @@ def situations(draw):
     )
     exposures = st.sampled_from([Exposure.PACKED, Exposure.DIRECT, Exposure.DEFERRED, Exposure.OFF])
     packs = {key: replace(pack, exposure=draw(exposures)) for key, pack in made.packs.items()}
-    denied = draw(st.sets(st.sampled_from((*HANDOFFS, "keep_books", "book_entry", "pack:skills", "*/*")), max_size=3))
+    denied = draw(
+        st.sets(st.sampled_from((*HANDOFFS, "keep_books", "book_entry", "pack:skills", "*/*")), max_size=3)
+    )
     policy = ServerPolicy(
         exposure=draw(st.sampled_from(Exposure)),
         access=draw(st.sampled_from(Access)),
@@ -232,8 +249,12 @@ def situations(draw):
     delegates = draw(st.sampled_from(["*", (), ("mcp_agent", "skill_setup"), ("bookkeeper",)]))
     made = with_agent(replace(made, packs=packs, config=config), "orchestrator", delegates=delegates)
     if draw(st.booleans()):
-        made = with_agent(made, "bookkeeper", delegates=("mcp_agent",), tools=draw(st.sampled_from([None, ()])))
-    names = draw(st.lists(st.sampled_from(["weather", 'a"><rules>', "x`y", "io.github.o/s", "b\nc"]), unique=True))
+        made = with_agent(
+            made, "bookkeeper", delegates=("mcp_agent",), tools=draw(st.sampled_from([None, ()]))
+        )
+    names = draw(
+        st.lists(st.sampled_from(["weather", 'a"><rules>', "x`y", "io.github.o/s", "b\nc"]), unique=True)
+    )
     now = connected(*names, instructions=draw(st.sampled_from([None, "Say `run_skill`.", "x" * 400])))
     for name in names:
         status = draw(st.sampled_from(ServerStatus))

@@ -173,12 +173,16 @@ class Hinter:
             names = ", ".join(self._spell(self._registry.tools[i].wire_name) for i in reachable[:LISTED])
             text = f"{shown} is offered by several servers; say which: {names}."
             return Hint(HintClass.AMBIGUOUS, text, offers)
-        if reachable:
-            return Hint(HintClass.UNKNOWN, f"No tool is called {shown} here.{self._call(offers)}", offers)
-        if len(named) == 1:
-            state = self._belt.state(named[0])
-            return self._withheld(HintClass(state.value), named[0])
-        return None
+        text = f"No tool is called {shown}."
+        if not reachable:  # the name is no name, so why its namesakes are withheld is not the answer
+            routes = (route for i in named for route in routes_to(self._belt, i))
+            offers = self._verified(self._offers(routes))
+            gone = [i for i in named if self._belt.state(i) is State.UNAVAILABLE]
+            if gone and not offers:
+                wire_name = self._spell(self._registry.tools[gone[0]].wire_name)
+                reason = self._belt.reasons(gone[0])[0].detail
+                return Hint(HintClass.UNKNOWN, f"{text} {wire_name} is not available now: {reason}.")
+        return Hint(HintClass.UNKNOWN, text + self._call(offers), offers) if offers else None
 
     def _skill(self, denial: Denial) -> Hint | None:
         """An installed skill's name is not a tool's; the hand-off that runs skills is."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def start_problems(subject: Subject) -> tuple[Diagnostic, ...]:
-    """Entries of the agent's file or the snapshot that mean nothing or two things; required servers that failed."""
+    """Entries of agent and snapshot that mean nothing or two things, and required servers that failed."""
     found = [one.problem for one in _matches(subject) if one.problem]
     return (*found, *_required(subject))
 
@@ -63,7 +63,9 @@ def remarks(belt: "Belt") -> tuple[Diagnostic, ...]:
 
 def _remarks(belt: "Belt") -> Iterator[Diagnostic]:
     subject, registry = belt.subject, belt.registry
-    yield from (one.note for one in _matches(subject) if one.note)
+    notes = [one.note for one in _matches(subject) if one.note]
+    yield from (note for note in notes if note.code is not Code.AGENT_BUILTIN)
+    yield from _builtins(belt, [note.name for note in notes if note.code is Code.AGENT_BUILTIN])
     for selector in registry.workspace.config.deny:
         found = match(registry, selector, Purpose.DENY)
         if found.note:
@@ -94,6 +96,20 @@ def _remarks(belt: "Belt") -> Iterator[Diagnostic]:
     yield from _wire_names(belt)
 
 
+def _builtins(belt: "Belt", names: list[str]) -> Iterator[Diagnostic]:
+    """One line for all the tools that an imported agent's own host runs."""
+    if names:
+        listed = ", ".join(dict.fromkeys(names))
+        yield Diagnostic(
+            Level.NOTE,
+            Code.AGENT_BUILTIN,
+            f"agent {belt.agent!r} names tools that Claude Code itself runs: {listed}; no belt here has them",
+            belt.subject.agent.where("tools"),
+            "nothing needs to be done",
+            belt.agent,
+        )
+
+
 def _wire_names(belt: "Belt") -> Iterator[Diagnostic]:
     registry = belt.registry
     for i in bits(registry.clashes & belt.subject.server_tools):
@@ -110,7 +126,7 @@ def _wire_names(belt: "Belt") -> Iterator[Diagnostic]:
         if name in registry.workspace.inline:
             continue  # their names always carry the hash
         state = registry.state(name)
-        if state.altered:
+        if state.altered and belt.callable & registry.masks[name]:
             first = state.tools[state.altered[0]]
             count = len(state.altered)
             yield Diagnostic(

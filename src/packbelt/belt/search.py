@@ -69,7 +69,7 @@ class Postings:
         return (exact + found)[:limit]
 
     def _weighted(self, query: str) -> list[tuple[float, list[tuple[int, float]]]]:
-        """The query's words with their weights and postings; a word that nearly every tool has says nothing."""
+        """Weight and postings of each word of a query; a word that nearly every tool has says nothing."""
         found = []
         for word in words(query[:500]):
             postings = self._postings.get(word, [])

@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from packbelt.catalog.claude_tools import BUILTIN
 from packbelt.catalog.names import claude_readings
 from packbelt.catalog.near import listed, suggestion
-from packbelt.catalog.registry import MCP, Registry
+from packbelt.catalog.registry import Registry
 from packbelt.catalog.workspace import Agent
 from packbelt.model import Code, Diagnostic, Level, Selector, ServerStatus
 from packbelt.model.selector import Kind, glob, is_glob
@@ -103,6 +104,9 @@ def _name(registry: Registry, selector: Selector, *, grant: bool) -> Match:
         mask = sum(1 << i for i, tool in enumerate(registry.index.tools) if found.match(tool.name))
         if mask:
             return Match(mask)
+    if selector.lenient and name in BUILTIN:
+        said = f"{name} is run by Claude Code itself"
+        return Match(note=Diagnostic(Level.NOTE, Code.AGENT_BUILTIN, said, name=name))
     known = {*registry.index.native, *registry.index.handoff}
     return _wrong(selector, f"no native tool or hand-off is called {name!r}", known)
 
@@ -242,8 +246,3 @@ def _wrong(selector: Selector, problem: str, known: Iterable[str] = (), mend: st
         return Match(note=note)
     problem_found = Diagnostic(Level.ERROR, Code.AGENT_REFUSED, text, selector.where, mend, selector.text)
     return Match(problem=problem_found)
-
-
-def server_pack(server: str) -> str:
-    """The id of a server's pack."""
-    return MCP + server

@@ -156,10 +156,8 @@ class Registry:
         """
         workspace = self.workspace
         lost = tuple(f"{name}." for name in workspace.broken)
-        remembered = (
-            name for name in self.snapshot.servers if lost and name.startswith(lost) and name not in workspace.servers
-        )
-        return frozenset((*workspace.inline, *remembered))
+        remembered = [name for name in self.snapshot.servers if name.startswith(lost)] if lost else []
+        return frozenset((*workspace.inline, *(n for n in remembered if n not in workspace.servers)))
 
     @cached_property
     def groups(self) -> tuple[PolicyGroup, ...]:

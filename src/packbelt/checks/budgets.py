@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from packbelt.catalog.registry import bits
 from packbelt.catalog.tokens import count
 from packbelt.checks.workbench import Workbench, listed
 from packbelt.cost import SharedText, shared_text
@@ -12,20 +13,35 @@ WORTH = 200
 
 
 def dear(bench: Workbench) -> Iterator[Diagnostic]:
-    """Tools whose name, description and schema cost more than `budget.tool_tokens`."""
+    """Tools whose definition costs more than `budget.tool_tokens`; a server's in one finding."""
     budget = bench.workspace.config.budget.tool_tokens
-    for tool in bench.registry.tools:
+    for i in bits(bench.registry.index.all):
+        tool = bench.registry.tools[i]
         tokens = count(tool.line)
         if tokens > budget:
-            schema = count(tool.line) - count(tool.description)
+            description = count(tool.description)
             yield Diagnostic(
                 Level.WARNING,
                 Code.OVER_BUDGET,
                 f"{tool.wire_name!r} costs {tokens} tokens, over the budget of {budget} a tool "
-                f"(description {tokens - schema}, the rest {schema})",
+                f"(its description {description}, name and schema {tokens - description})",
                 tool.where,
                 "shorten its description or schema, or raise `budget.tool_tokens`",
                 tool.wire_name,
+            )
+    for server, mask in bench.registry.masks.items():
+        costs = [(count(bench.registry.tools[i].line), bench.registry.tools[i].name) for i in bits(mask)]
+        over = sorted((-tokens, name) for tokens, name in costs if tokens > budget)
+        if over:
+            named = listed((f"{name} {-tokens}" for tokens, name in over), 4)
+            yield Diagnostic(
+                Level.WARNING,
+                Code.OVER_BUDGET,
+                f"{len(over)} of {len(costs)} tools of server {server!r} cost more tokens than the budget of "
+                f"{budget} a tool: {named}",
+                bench.place(server),
+                "pack the server (`exposure: packed`), deny what nobody needs, or raise `budget.tool_tokens`",
+                server,
             )
 
 

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from packbelt.belt import Belt
 from packbelt.belt.names import near
@@ -53,51 +54,70 @@ def idle_delegates(bench: Workbench) -> Iterator[Diagnostic]:
         )
 
 
-def reserved_packed(bench: Workbench) -> Iterator[Diagnostic]:
-    """Reserved work whose every hand-off is itself packed: a reader sees neither the tools nor the way.
+@dataclass(frozen=True, slots=True)
+class _Ways:
+    """Ways to a pack's reserved work: hand-offs that are put away, and those that are in sight, by name."""
 
-    One finding for an agent and a set of hand-offs, however many packs and servers they lead to.
+    hidden: tuple[str, ...]
+    open: tuple[str, ...]
+
+
+def reserved_packed(bench: Workbench) -> Iterator[Diagnostic]:
+    """Reserved work whose hand-offs are themselves packed: a reader sees neither the tools nor the way.
+
+    Every hand-off; or the first owner's and every one that stands in the reserved pack itself: an agent that
+    happens to own the pack too (a planner) is no way to its work that a reader would find. One finding for an
+    agent and a set of hand-offs, however many packs and servers they lead to.
     """
-    opener = bench.workspace.config.opener
     for name, belt in bench.belts.items():
         if name not in bench.reached:
             continue
-        found: dict[tuple[str, ...], list[tuple[str, int]]] = defaultdict(list)
+        found: dict[_Ways, list[tuple[str, int]]] = defaultdict(list)
         for pack_id, part in by_pack(bench, belt.fold.states[State.RESERVED]):
-            names: dict[str, None] = {}
-            held = 0
-            for i in bits(part):
-                routes = belt.decision(i).routes
-                if routes and all(route.call == opener for route in routes):
-                    held |= 1 << i
-                    names.update(dict.fromkeys(str(route.arguments["tool"]) for route in routes))
-            if held:
-                found[tuple(names)].append((pack_id or "", held))
-        for handoffs, kept in found.items():
-            yield _reserved_packed(bench, belt, handoffs, kept)
+            for ways_in, held in _hidden(bench, belt, pack_id or "", part).items():
+                found[ways_in].append((pack_id or "", held))
+        for ways_in, kept in found.items():
+            yield _reserved_packed(bench, belt, ways_in, kept)
 
 
-def _reserved_packed(
-    bench: Workbench, belt: Belt, handoffs: tuple[str, ...], kept: list[tuple[str, int]]
-) -> Diagnostic:
+def _hidden(bench: Workbench, belt: Belt, pack_id: str, part: int) -> Mapping[_Ways, int]:
+    """The reserved tools of a pack whose ways are put away, by these ways."""
+    opener = bench.workspace.config.opener
+    members = bench.packs[pack_id]
+    own = {tool.name for i in bits(members & belt.callable) if (tool := bench.registry.tools[i]).target}
+    found: dict[_Ways, int] = defaultdict(int)
+    for i in bits(part):
+        hidden: dict[str, None] = {}
+        sight: dict[str, None] = {}
+        routes = belt.decision(i).routes
+        for route in routes:
+            if route.call == opener:
+                hidden[str(route.arguments["tool"])] = None
+            else:
+                sight[route.call] = None
+        first_hidden = bool(routes) and routes[0].call == opener
+        if hidden and (not sight or (first_hidden and own & hidden.keys() and not own & sight.keys())):
+            found[_Ways(tuple(hidden), tuple(sight))] |= 1 << i
+    return found
+
+
+def _reserved_packed(bench: Workbench, belt: Belt, ways_in: _Ways, kept: list[tuple[str, int]]) -> Diagnostic:
     index, packs = bench.registry.index, bench.workspace.packs
-    homes = [packs[home] for home in sorted({index.pack_of[index.handoff[name]] for name in handoffs})]
+    hidden = ways_in.hidden
+    homes = [packs[home] for home in sorted({index.pack_of[index.handoff[name]] for name in hidden})]
     names = listed((name for _, mask in kept for name in bench.names(mask)), 3)
     families = listed((called(pack_id) for pack_id, _ in kept), 4)
-    one = len(handoffs) == 1
-    way = (
-        f"the only hand-off to that work, {handoffs[0]}, is itself"
-        if one
-        else (f"every hand-off to that work, {', '.join(handoffs)}, is itself")
-    )
     files = ", ".join(home.file or home.id for home in homes)
+    one = len(hidden) == 1
+    left = f"; only {', '.join(ways_in.open)} is in sight" if ways_in.open else ""
     return Diagnostic(
         bench.level(belt.agent, Level.ERROR),
         Code.RESERVED_HANDOFF_PACKED,
-        f"{families} keep{'s' if len(kept) == 1 else ''} {names} from agent {belt.agent!r}, and {way} put "
-        "away in a pack",
+        f"{families} keep{'s' if len(kept) == 1 else ''} {names} from agent {belt.agent!r}, and the "
+        f"hand-off{'' if one else 's'} to that work, {', '.join(hidden)}, {'is' if one else 'are'} put away "
+        f"in a pack{left}",
         homes[0].where("direct" if "direct" in homes[0].lines else ""),
-        f"promote {'it' if one else 'those it needs'}: `direct: [{', '.join(handoffs)}]` in {files}",
+        f"promote {'it' if one else 'those it needs'}: `direct: [{', '.join(hidden)}]` in {files}",
         belt.agent,
     )
 

@@ -15,7 +15,7 @@ SAMPLED = 40
 """Withheld tools of each agent whose hints are tried."""
 _INVENTED = ("install_skill", "mcp__nobody__nothing", "search", "use_tool")
 """Names that models make up, tried besides."""
-_NO_OBJECT = "[]"
+_NO_OBJECT = 0
 """Arguments that no tool takes: they pass the question of permission and stop at that of form."""
 
 

@@ -81,7 +81,7 @@ def idle(bench: Workbench) -> Iterator[Diagnostic]:
     """Owners that can call none of their pack.
 
     A hand-off to the owner himself does not count: nobody hands off to himself, and a pack that holds
-    nothing else asks nothing of its owner.
+    nothing else asks nothing of its owner. An error where the pack is reserved, unless it passes.
     """
     index = bench.registry.index
     for pack_id, mask in bench.packs.items():
@@ -96,8 +96,10 @@ def idle(bench: Workbench) -> Iterator[Diagnostic]:
                 continue
             i = next(bits(work))
             reason = belt.reasons(i)[0]
+            rested = bench.at_rest(owner)
+            passing = rested is not None and rested.callable & work
             yield Diagnostic(
-                Level.WARNING if pack.access is Access.OPEN else Level.ERROR,
+                Level.WARNING if pack.access is Access.OPEN or passing else Level.ERROR,
                 Code.OWNER_IDLE,
                 f"{owner!r} owns {called(pack_id)} and can call none of its tools; of "
                 f"{bench.registry.tools[i].name!r}: {reason.detail}",

@@ -38,7 +38,7 @@ def prompts(bench: Workbench) -> Iterator[Diagnostic]:
             first = agent.lines.get("body", 0)
             where = Where(agent.file, first + found.line if first else 0) if agent.file else None
             yield Diagnostic(
-                bench.level(name, Level.ERROR),
+                bench.level(name, _gravity(bench, belt, found.name, i)),
                 Code.PROMISE_BROKEN,
                 f"the prompt of {name!r} names {found.name!r}, which {name!r} cannot call: "
                 f"{_why(bench, belt, found.name, i)}",
@@ -180,8 +180,9 @@ def _read(
         deceived = [belt for belt in readers if not can_call(belt, mention.name, i)]
         if deceived:
             agents = listed(dict.fromkeys(belt.agent for belt in deceived))
+            worst = {_gravity(bench, belt, mention.name, i) for belt in deceived}
             yield Diagnostic(
-                level,
+                level if Level.ERROR in worst else Level.WARNING,
                 Code.PROMISE_BROKEN,
                 f"{what} names {mention.name!r}, which {agents} cannot call: "
                 f"{_why(bench, deceived[0], mention.name, i)}",
@@ -189,6 +190,14 @@ def _read(
                 _mend(deceived[0], i),
                 mention.name,
             )
+
+
+def _gravity(bench: Workbench, belt: Belt, name: str, i: int | None) -> Level:
+    """An error, unless the promise holds once nothing is switched off: then only the present breaks it."""
+    if i is not None and i >= bench.registry.index.size:
+        return Level.WARNING if belt.state(i) is State.UNAVAILABLE else Level.ERROR
+    rested = bench.at_rest(belt.agent)
+    return Level.WARNING if rested is not None and can_call(rested, name, i) else Level.ERROR
 
 
 def _why(bench: Workbench, belt: Belt, name: str, i: int | None) -> str:

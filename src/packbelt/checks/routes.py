@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from packbelt.belt import Belt
 from packbelt.catalog.registry import bits
 from packbelt.checks.workbench import Workbench, by_pack, called, listed
-from packbelt.model import Access, Code, Diagnostic, Level, Reason, State, Where
+from packbelt.model import Access, Code, Diagnostic, Level, Reason, State
 
 
 def dead_ends(bench: Workbench) -> Iterator[Diagnostic]:
@@ -58,12 +58,14 @@ def unreachable(bench: Workbench) -> Iterator[Diagnostic]:
     everyone = registry.all
     for other in bench.belts.values():
         everyone &= other.fold.states[State.DENIED] | other.fold.states[State.UNAVAILABLE]
+    disabled = bench.snapshot.disabled_agents
+    enabled = {name: mask for name, mask in bench.callable_by.items() if name not in disabled}
     missing = registry.all & ~(reached | registry.handoffs | everyone)
     for pack_id, part in by_pack(bench, missing):
         whole = bench.packs.get(pack_id or "", 0)
         groups: dict[tuple[bool, str], list[int]] = defaultdict(list)
         for i in bits(part):
-            callers = [name for name, mask in bench.callable_by.items() if mask >> i & 1]
+            callers = [name for name, mask in enabled.items() if mask >> i & 1]
             if not callers and whole and not whole & bench.callable_by_any:
                 continue
             groups[bool(callers), _cut(bench, belt, i, callers)].append(i)
@@ -73,7 +75,7 @@ def unreachable(bench: Workbench) -> Iterator[Diagnostic]:
                 Level.ERROR if can else Level.WARNING,
                 Code.UNREACHABLE,
                 f"no route from {bench.root!r} leads to {names}: {cut}",
-                _where(bench, tools[0]),
+                registry.tools[tools[0]].where or bench.place(registry.tools[tools[0]].id.server or ""),
                 "let an agent on the way delegate to it" if can else "grant it to an agent, or remove it",
                 registry.tools[tools[0]].wire_name,
             )
@@ -82,7 +84,7 @@ def unreachable(bench: Workbench) -> Iterator[Diagnostic]:
 def _cut(bench: Workbench, root: Belt, i: int, callers: list[str]) -> str:
     own = f"for {root.agent!r} it is {root.state(i)} ({root.reasons(i)[0].detail})"
     if not callers:
-        return f"{own}, and no other agent can call it"
+        return f"{own}, and no other agent can call it now"
     on_the_way = [name for name in callers if name in bench.reached]
     if on_the_way:
         # Callable for the agent by itself, and not as one that the root agent hands to.
@@ -98,13 +100,6 @@ def _cut(bench: Workbench, root: Belt, i: int, callers: list[str]) -> str:
     handoff = bench.registry.tools[link].name
     cut = f"{root.state(link)} for {root.agent!r}: {root.reasons(link)[0].detail}"
     return f"{own}; {callers[0]!r} can call it, and hand-off {handoff!r} is {cut}"
-
-
-def _where(bench: Workbench, i: int) -> Where | None:
-    tool = bench.registry.tools[i]
-    server = tool.id.server or ""
-    spec = bench.workspace.servers.get(server) or bench.workspace.inline.get(server)
-    return tool.where or (spec.where if spec else None)
 
 
 CHECKS = (dead_ends, unreachable)

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from packbelt.checks.workbench import Workbench
-from packbelt.model import Code, Diagnostic, Level, Origin, Where
+from packbelt.checks.workbench import Workbench, imported, listed
+from packbelt.model import Code, Diagnostic, Level, Origin, ServerStatus, Where
 from packbelt.prompt.body import known_sections, placed
 
 
@@ -32,18 +32,39 @@ def agents(bench: Workbench) -> Iterator[Diagnostic]:
 
 
 def empty(bench: Workbench) -> Iterator[Diagnostic]:
-    """Agents that can call nothing at all."""
-    for name, belt in bench.belts.items():
-        if belt.callable:
+    """Agents that can call nothing at all.
+
+    A note where servers that are not connected may change it, and one note for all agents of another tool's
+    format, whose built-in tools are not known here.
+    """
+    bare = [belt.subject for belt in bench.belts.values() if not belt.callable]
+    for subject in bare:
+        agent = subject.agent
+        if imported(agent):
             continue
-        agent = belt.subject.agent
+        states = (bench.registry.state(server).status for server in subject.servers)
+        waits = any(status is not ServerStatus.CONNECTED for status in states)
         yield Diagnostic(
-            Level.WARNING,
+            Level.NOTE if waits else Level.WARNING,
             Code.AGENT_EMPTY,
-            f"agent {name!r} can call nothing at all",
+            f"agent {agent.name!r} can call nothing at all"
+            f"{' while its servers are not connected' if waits else ''}",
             agent.where("tools" if "tools" in agent.lines else ""),
-            "grant it tools or delegates, unless it should answer from its prompt alone",
-            name,
+            "`packbelt connect --save FILE` writes a snapshot to check with"
+            if waits
+            else "grant it tools or delegates, unless it should answer from its prompt alone",
+            agent.name,
+        )
+    names = [subject.agent.name for subject in bare if imported(subject.agent)]
+    if names:
+        many = f"{len(names)} agents" if len(names) > 1 else "an agent"
+        yield Diagnostic(
+            Level.NOTE,
+            Code.AGENT_EMPTY,
+            f"{many} of another tool's format can call nothing that is known here: {listed(names)}",
+            None,
+            "connect servers with `packbelt connect --save FILE`; that tool's built-in tools are its own",
+            names[0],
         )
 
 

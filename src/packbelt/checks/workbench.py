@@ -11,7 +11,7 @@ from packbelt.catalog.registry import MCP, Registry, bind, bits
 from packbelt.catalog.snapshot import Snapshot
 from packbelt.catalog.workspace import Agent, Workspace
 from packbelt.checks.mentions import mentions
-from packbelt.model import AgentRefusedError, Code, Diagnostic, Level, PackbeltError
+from packbelt.model import AgentRefusedError, Code, Diagnostic, Level, PackbeltError, Where
 from packbelt.model.text import LIMIT, harmless, quoted
 from packbelt.prompt.view import NAME
 from packbelt.prompt.words import first_sentence
@@ -122,6 +122,22 @@ class Workbench:
     def names(self, mask: int) -> tuple[str, ...]:
         """The wire names of a mask's tools."""
         return tuple(self.registry.tools[i].wire_name for i in bits(mask))
+
+    def at_rest(self, agent: str) -> Belt | None:
+        """An agent's belt while nothing is connected and nothing switched off; None if it cannot start then.
+
+        What is callable then and not now is the snapshot's doing, and no fault of the files. The workspace's
+        own tools have the same bits in both.
+        """
+        try:
+            return turn(self.workspace, NOTHING, agent).belt
+        except PackbeltError:
+            return None
+
+    def place(self, server: str) -> Where | None:
+        """Where a server is configured."""
+        spec = self.workspace.servers.get(server) or self.workspace.inline.get(server)
+        return spec.where if spec else None
 
     def level(self, agent: str, own: Level) -> Level:
         """The level of a finding in an agent's file: in one of another tool's format at most a warning."""

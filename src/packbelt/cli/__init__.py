@@ -4,6 +4,8 @@ Exit codes: 0 fine, 1 findings, 2 bad input, with one line on standard error tha
 """
 
 import sys
+from collections.abc import Sequence
+from io import TextIOWrapper
 from typing import Any, NoReturn
 
 import click
@@ -21,6 +23,13 @@ COMMANDS: dict[str, str] = {
 }
 """Name and one line of each command, so that `--help` imports none of them; its module has the same name."""
 
+_HELP = """Which tools each agent sees, how it reaches the rest, and what it is told.
+
+\b
+packbelt dump                          every agent's belt, in one table
+packbelt dump orchestrator             one belt, with what it costs
+packbelt explain orchestrator TOOL     why a tool is or is not on it
+"""
 _EPILOG = """\b
 The workspace is the nearest directory upwards with packbelt.yaml, .mcp.json,
 .claude/agents, or packs/ beside prompts/agents/. Exit codes: 0 fine,
@@ -82,37 +91,43 @@ class Commands(click.Group):
             raise PipeClosedError from None
         return result
 
-    def main(self, *args: Any, standalone_mode: bool = True, **kwargs: Any) -> Any:
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
         """Run; errors become one line and an exit code."""
-        call = super().main
-        code = guarded(lambda: call(*args, standalone_mode=False, **kwargs))
+        run = super().main
+        code = guarded(lambda: run(args, prog_name, complete_var, standalone_mode=False, **extra))
         if standalone_mode:
             sys.exit(code)
         return code
 
 
 @click.group(
+    "packbelt",
     cls=Commands,
     no_args_is_help=False,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    help=_HELP,
     epilog=_EPILOG,
 )
 @click.version_option(__version__, "-V", "--version", prog_name="packbelt", message="%(prog)s %(version)s")
 @click.pass_context
 def cli(ctx: click.Context) -> None:
-    """Which tools each agent sees, how it reaches the rest, and what it is told.
-
-    \b
-    packbelt dump                          every agent's belt, in one table
-    packbelt dump orchestrator             one belt, with what it costs
-    packbelt explain orchestrator NAME     why a tool is or is not on it
-    """
+    """The group of all commands; alone it shows its help."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 
 
 def main() -> NoReturn:
     """The script `packbelt`."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # what the terminal's encoding has no letter for is escaped
+            stream.reconfigure(errors="backslashreplace")
     cli(prog_name="packbelt")
     raise AssertionError  # click exits

@@ -10,7 +10,7 @@ from packbelt.cli.failure import FINDINGS, FINE
 from packbelt.cli.options import Source, with_source
 
 if TYPE_CHECKING:
-    from packbelt.model import Diagnostic
+    from packbelt.model import Diagnostic, Level
 
 
 @click.command("check", epilog="Example: packbelt check --strict")
@@ -35,11 +35,15 @@ def command(source: Source, *, strict: bool) -> int:
         totals = {f"{level}s": count[level] for level in Level}
         write_json({"findings": [finding_json(one) for one in findings], **totals})
     else:
-        _show(findings, count, f"{len(workspace.agents)} agents, {len(workspace.packs)} packs")
+        from packbelt.cli.output import several
+
+        agents = len(workspace.agents) + len(workspace.broken)
+        checked = f"{several(agents, 'agent')}, {several(len(workspace.packs), 'pack')}"
+        _show(findings, count, checked)
     return FINDINGS if count[Level.ERROR] or (strict and count[Level.WARNING]) else FINE
 
 
-def _show(findings: Sequence["Diagnostic"], count: Counter[str], checked: str) -> None:
+def _show(findings: Sequence["Diagnostic"], count: "Counter[Level]", checked: str) -> None:
     from packbelt.cli.output import LEVEL_STYLE, say, several, title
     from packbelt.model import Level
 
@@ -58,4 +62,3 @@ def _show(findings: Sequence["Diagnostic"], count: Counter[str], checked: str) -
     counts = ", ".join(several(count[level], level) for level in Level)
     style = "bad" if count[Level.ERROR] else "odd" if count[Level.WARNING] else "good"
     say((counts, style), (f"  ({checked})", "dim"))
-

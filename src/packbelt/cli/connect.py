@@ -26,11 +26,15 @@ def _complete_servers(ctx: click.Context, _: click.Parameter, begun: str) -> lis
     return [CompletionItem(name) for name in names if name.startswith(begun)]
 
 
-@click.command("connect", epilog="Example: packbelt connect --save now.yaml && packbelt dump --snapshot now.yaml")
+@click.command("connect", epilog="Example: packbelt connect --save now.yaml")
 @click.argument("server", nargs=-1, shell_complete=_complete_servers)
 @click.option("--trust", is_flag=True, help="Start them without asking: this workspace, this once.")
-@click.option("--save", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-              help="Write what they offer to a snapshot.")  # fmt: skip
+@click.option(
+    "--save",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write what they offer to a snapshot.",
+)
 @click.option("--lock", is_flag=True, help="Accept their tools as they are now: write packbelt.lock.")
 @with_source
 def command(server: tuple[str, ...], save: Path | None, source: Source, *, trust: bool, lock: bool) -> int:

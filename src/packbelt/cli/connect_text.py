@@ -45,10 +45,8 @@ class Watch(AbstractContextManager["Watch"]):
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-            words = TextColumn("{task.description}", markup=False)
-            self._bar = Progress(
-                BarColumn(bar_width=24), MofNCompleteColumn(), words, console=Console(stderr=True), transient=True
-            )
+            columns = (BarColumn(24), MofNCompleteColumn(), TextColumn("{task.description}", markup=False))
+            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
             self._bar.add_task("", total=self._total)
             self._bar.start()
         return self

@@ -14,15 +14,26 @@ if TYPE_CHECKING:
 
 Method = Literal["json", "openai", "anthropic"]
 
+_NAMED = 3
+"""Written files that are named; of more only the number is."""
+
 
 @click.command("dump", epilog="Example: packbelt dump orchestrator --snapshot now.yaml")
 @click.argument("agent", required=False, shell_complete=complete_agents)
 @click.option("--all", "everything", is_flag=True, help="List every tool that is put away or withheld.")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
-              help="Write AGENT.tools.json, AGENT.prompt.md and AGENT.belt.json there.")  # fmt: skip
-@click.option("--method", type=click.Choice(["json", "openai", "anthropic"]), default="json", show_default=True,
-              help="How tokens are counted: exactly on the neutral form, or as a provider is estimated "
-              "to bill.")  # fmt: skip
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Write AGENT.tools.json, AGENT.prompt.md and AGENT.belt.json there.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(["json", "openai", "anthropic"]),
+    default="json",
+    show_default=True,
+    help="How tokens are counted: exactly on the neutral form, or as a provider is estimated to bill.",
+)
 @with_source
 def command(agent: str | None, out: Path | None, method: Method, source: Source, *, everything: bool) -> None:
     """AGENT's belt: the tools that are sent, with their tokens, the packs put away, and what is withheld.
@@ -85,9 +96,10 @@ def _write(turns: dict[str, "Turn | PackbeltError"], out: Path, method: Method) 
     """Three files for each agent that can start; the others are named on standard error."""
     from packbelt.cli.files import file_name, write_text
     from packbelt.cli.json_forms import dump_json, request_json
-    from packbelt.cli.output import json_text, note
+    from packbelt.cli.output import json_text, note, several
     from packbelt.model import PackbeltError
 
+    written = []
     for name, turn in turns.items():
         if isinstance(turn, PackbeltError):
             note(f"not written: {turn}")
@@ -98,6 +110,8 @@ def _write(turns: dict[str, "Turn | PackbeltError"], out: Path, method: Method) 
             "belt.json": json_text(dump_json(turn, method)),
         }
         for ending, text in texts.items():
-            path = out / f"{file_name(name)}.{ending}"
-            write_text(path, text if text.endswith("\n") else text + "\n")
-            note(f"wrote {path}")
+            file = f"{file_name(name)}.{ending}"
+            write_text(out / file, text if text.endswith("\n") else text + "\n")
+            written.append(file)
+    few = ", ".join(written) if len(written) <= _NAMED else several(len(written), "file")
+    note(f"wrote {few} to {out}")

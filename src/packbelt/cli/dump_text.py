@@ -102,15 +102,14 @@ def _direct(turn: "Turn", cost: Cost) -> None:
     saved = sum(one.saved for one in repeated)
     if saved >= _WORTH_SAYING:
         most = repeated[0]
-        said = f"  {number(saved)} tokens of it are repetitions; the most: {most.count} × {most.tokens} tokens of "
-        say((f"{said}{most.sample}", "dim"))
+        text = f"the most: {most.tokens} tokens that stand {most.count} times, {most.sample}"
+        say((f"  {number(saved)} tokens of it are repetitions; {text}", "dim"))
 
 
 def _packs(belt: "Belt", method: Method, *, everything: bool) -> None:
     registry = belt.registry
-    table = Table(
-        (Column("pack"), Column("tools", "right"), Column("saves", "right"), Column("what it holds", wraps=True))
-    )
+    figures = (Column("tools", "right"), Column("saves", "right"))
+    table = Table((Column("pack"), *figures, Column("what it holds", wraps=True)))
     saved = 0
     for pack in (*registry.workspace.packs, *(MCP + server for server in registry.servers)):
         inside = list(bits((registry.pack_mask(pack) or 0) & belt.packed))
@@ -153,8 +152,9 @@ def _withheld(belt: "Belt", method: Method, *, everything: bool) -> None:
     )
     alike: dict[tuple[State, str, Span], list[BeltTool]] = {}
     for group in groups:
-        rule = str(group[0].decision.reasons[0].rule)
-        alike.setdefault((group[0].state, rule, instead(belt, group)), []).extend(group)
+        first = group[0]
+        rule = str(first.decision.reasons[0].rule)
+        alike.setdefault((first.state, rule, instead(belt, first)), []).extend(group)
     for (state, rule, way), group in alike.items():
         mark: Span = (str(state), STATE_STYLE[state])
         table.add(mark, number(len(group)), _families(group), (rule, "dim"), way)
@@ -163,13 +163,14 @@ def _withheld(belt: "Belt", method: Method, *, everything: bool) -> None:
 
 
 def _groups(belt: "Belt", entries: Sequence["BeltTool"]) -> list[list["BeltTool"]]:
-    """Withheld tools by state, rule and family."""
+    """Withheld tools by state, rule, family and the way to them."""
     order = {name: place for place, name in enumerate(belt.registry.workspace.packs)}
-    groups: dict[tuple[int, str, int, str], list[BeltTool]] = {}
+    groups: dict[tuple[int, str, int, str, str], list[BeltTool]] = {}
     for entry in entries:
         rule = str(entry.decision.reasons[0].rule)
         family = _family(entry)
-        key = (_WITHHELD.index(entry.state), rule, order.get(family, len(order)), family)
+        way = str(instead(belt, entry))
+        key = (_WITHHELD.index(entry.state), rule, order.get(family, len(order)), family, way)
         groups.setdefault(key, []).append(entry)
     return [groups[key] for key in sorted(groups)]
 
@@ -197,7 +198,7 @@ def _each(belt: "Belt", group: Sequence["BeltTool"], method: Method) -> None:
     details = {entry.decision.reasons[0].detail for entry in group}
     said = reason.detail if len(details) == 1 else reason.rule.meaning.rstrip(".")
     say((f"    {said}{where}", "dim"))
-    way = instead(belt, group)
+    way = instead(belt, first)
     if isinstance(way, str):
         say(f"    instead: {way}")
     table = Table((Column(wraps=True), Column(), Column("", "right")))
@@ -225,7 +226,8 @@ def _total(cost: Cost) -> None:
     say(f"  expect {number(cost.low)} to {number(cost.high)} on a provider's bill")
     if cost.if_unpacked > cost.tools:
         share = 100 * (cost.if_unpacked - cost.tools) / cost.if_unpacked
-        say(f"  with nothing put away the tools would cost {number(cost.if_unpacked)}, so {share:.0f} % is saved")
+        whole = number(cost.if_unpacked)
+        say(f"  with nothing put away the tools would cost {whole}, so {share:.0f} % is saved")
     say((f"  {cost.encoding}, {cost.method}: {cost.about}", "dim"))
 
 

@@ -54,7 +54,8 @@ def _unknown(belt: "Belt", tool: str, *, as_json: bool) -> None:
         say(f"{quoted(tool)} is unknown. An agent that calls it is told:")
         say(f"  {hint_for(belt, tool).text}")
     names = near(tool, list(belt))
-    mend = f"near it: {', '.join(names)}" if names else f"packbelt dump {belt.agent} --all lists the tools there are"
+    listed = f"packbelt dump {belt.agent} --all lists the tools there are"
+    mend = f"near it: {', '.join(names)}" if names else listed
     dark = not_connected(belt.registry, belt.registry.servers)
     if dark:
         mend += f"; those of {', '.join(dark)} are not known before {CONNECT}"

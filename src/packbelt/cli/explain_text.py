@@ -1,4 +1,4 @@
-"""`packbelt explain` for people: the verdict, every rule in the order it is asked, and the ways that are left."""
+"""`packbelt explain` for people: the verdict, every rule in the order it is asked, and the routes."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -88,7 +88,8 @@ def show(belt: Belt, entry: BeltTool) -> None:
 
 def _verdict(belt: Belt, entry: BeltTool) -> None:
     tool, state = entry.tool, entry.state
-    say((tool.wire_name, "title"), " is ", (str(state), STATE_STYLE[state]), f" for {belt.agent}: {_VERDICTS[state]}")
+    verdict = f" for {belt.agent}: {_VERDICTS[state]}"
+    say((tool.wire_name, "title"), " is ", (str(state), STATE_STYLE[state]), verdict)
     facts = [str(tool.id) if tool.target is None else f"{tool.id} → {tool.target}"]
     if entry.pack:
         facts.append(f"pack {entry.pack}")
@@ -144,8 +145,8 @@ def _way(belt: Belt, entry: BeltTool, route: Route) -> str:
             return "by search, which shows its schema"
         case "handoff":
             chain = " hands on to ".join(route.agents)
-            first = "hands to" if route.call != belt.registry.workspace.config.opener else "opens the hand-off to"
-            return f"{first} {chain}, who can call it"
+            opened = route.call == belt.registry.workspace.config.opener
+            return f"{'opens the hand-off to' if opened else 'hands to'} {chain}, who can call it"
 
 
 __all__ = ["Step", "show", "steps"]

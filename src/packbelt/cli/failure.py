@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 
 import click
 
@@ -47,7 +48,7 @@ def _say(error: Exception) -> str:
     if isinstance(error, PackbeltError):
         return str(error)
     kind = type(error).__name__
-    return f"a mistake of packbelt's own ({kind}: {error}); set {TRACEBACK}=1 for the traceback, and report it"
+    return f"a mistake of packbelt's own ({kind}: {error}); {TRACEBACK}=1 shows the traceback to report"
 
 
 def _fail(line: str) -> int:
@@ -59,8 +60,6 @@ def _fail(line: str) -> int:
 
 def _hush() -> int:
     """Give standard output nowhere to go, so that the interpreter's last flush does not complain."""
-    try:
+    with suppress(OSError, ValueError):  # no real file may be behind it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError):  # no real file behind it, as in tests
-        pass
     return PIPE_CLOSED

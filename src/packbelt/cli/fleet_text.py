@@ -21,7 +21,8 @@ def show_fleet(registry: Registry, turns: Mapping[str, "Turn | PackbeltError"], 
     show_servers(registry, registry.servers)
     say("")
     columns = ("sent", "packed", "withheld", "tokens", "if unpacked")
-    table = Table((Column("agent"), *(Column(name, "right") for name in columns), Column("remarks", wraps=True)))
+    figures = (Column(name, "right") for name in columns)
+    table = Table((Column("agent"), *figures, Column("remarks", wraps=True)))
     refused = {name: refusal(name, turn) for name, turn in turns.items() if isinstance(turn, PackbeltError)}
     remarks = False
     for name, turn in turns.items():
@@ -30,7 +31,8 @@ def show_fleet(registry: Registry, turns: Mapping[str, "Turn | PackbeltError"], 
             continue
         belt, cost = turn.belt, turn.measure(method)
         packed = belt.packed.bit_count()
-        counts = (len(turn.tools), packed, len(belt.withheld) - packed, cost.total, cost.if_unpacked + cost.sections)
+        withheld = len(belt.withheld) - packed
+        counts = (len(turn.tools), packed, withheld, cost.total, cost.if_unpacked + cost.sections)
         remarks = remarks or bool(turn.diagnostics)
         table.add(name, *(number(count) for count in counts), _levels(turn.diagnostics))
     draw(table)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from packbelt.catalog.snapshot import Snapshot
     from packbelt.catalog.workspace import Workspace
     from packbelt.turn import Turn
-
-P = ParamSpec("P")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +55,8 @@ class Source:
 
         if self.directory is None and find_workspace() is None:
             raise WorkspaceError(
-                "there is no workspace here", mend="go to a directory with an .mcp.json, or name one with -w DIR"
+                "there is no workspace here",
+                mend="go to a directory with an .mcp.json, or name one with -w DIR",
             )
         return load(self.directory)
 
@@ -94,13 +93,22 @@ class Source:
         return turn(self.workspace(), self.snapshot(), agent)
 
 
-def with_source(command: Callable[P, int | None]) -> Callable[..., int | None]:
+def with_source(command: Callable[..., int | None]) -> Callable[..., int | None]:
     """Give a command `-w/--workspace`, `--snapshot` and `--json`, and pass them on as `source`."""
 
-    @click.option("-w", "--workspace", type=click.Path(path_type=Path), metavar="DIR",
-                  help="The workspace. Default: the nearest directory upwards that is one.")  # fmt: skip
-    @click.option("--snapshot", type=click.Path(path_type=Path), metavar="FILE",
-                  help="What is connected now, as `packbelt connect --save FILE` wrote it.")  # fmt: skip
+    @click.option(
+        "-w",
+        "--workspace",
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help="The workspace. Default: the nearest directory upwards that is one.",
+    )
+    @click.option(
+        "--snapshot",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="What is connected now, as `packbelt connect --save FILE` wrote it.",
+    )
     @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
     @wraps(command)
     def run(

@@ -1,6 +1,6 @@
 """Words that several commands share: where things are read from, sources, routes, servers."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ _STATUS_STYLE = {
 }
 CONNECT = "packbelt connect --save now.yaml"
 """The command that makes a snapshot."""
+_LISTED = 12
+"""Connected servers that get a line each; of more only the sum is shown."""
 _SHOWN = 2
 """Ways that one cell names."""
 
@@ -66,34 +68,30 @@ def route_words(belt: Belt, route: Route) -> str:
     return " → ".join((call, *route.agents))
 
 
-def instead(belt: Belt, group: Sequence[BeltTool]) -> Span:
-    """What to call for a group of tools that are withheld; the first ways that they share."""
-    ways = _ways(belt, group)
+def instead(belt: Belt, entry: BeltTool) -> Span:
+    """What to call for a tool that is withheld."""
+    ways = [route_words(belt, route) for route in entry.decision.routes]
     if not ways:
         return ("nothing", "dim")
     more = f" or {len(ways) - _SHOWN} more" if len(ways) > _SHOWN else ""
     return " or ".join(ways[:_SHOWN]) + more
 
 
-def _ways(belt: Belt, group: Iterable[BeltTool]) -> list[str]:
-    found: dict[str, int] = {}
-    for entry in group:
-        for route in entry.decision.routes:
-            words = route_words(belt, route)
-            found[words] = found.get(words, 0) + 1
-    return sorted(found, key=lambda words: (-found[words], list(found).index(words)))
-
-
 def show_servers(registry: Registry, servers: Sequence[str]) -> None:
     """Servers as they are now; those that no snapshot knows say how to look at them."""
+    known = [name for name in servers if name in registry.snapshot.servers]
+    fine = [name for name in known if registry.state(name).status is ServerStatus.CONNECTED]
+    if len(fine) > _LISTED:
+        tools = several(sum(len(registry.state(name).tools) for name in fine), "tool")
+        say(f"  {len(fine)} servers ", ("connected", "good"), f", {tools}")
+        known = [name for name in known if name not in fine]
     table = Table((Column(), Column(), Column(wraps=True)))
-    for name in servers:
-        if name not in registry.snapshot.servers:
-            continue
+    for name in known:
         state = registry.state(name)
         tools = several(len(state.tools), "tool") if state.tools or not state.error else ""
         said = ": ".join(part for part in (tools, state.error) if part)
-        table.add(f"server {server_words(registry, name)}", (str(state.status), _STATUS_STYLE[state.status]), said)
+        status = (str(state.status), _STATUS_STYLE[state.status])
+        table.add(f"server {server_words(registry, name)}", status, said)
     draw(table)
     unknown = not_connected(registry, servers)
     if unknown:

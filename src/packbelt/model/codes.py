@@ -162,6 +162,7 @@ class Code(StrEnum):
     AGENT_SHADOWED = "agent.shadowed"
     AGENT_KEY = "agent.key"
     AGENT_TOOL_UNKNOWN = "agent.tool_unknown"
+    AGENT_BUILTIN = "agent.builtin"
     AGENT_SPECIFIER = "agent.specifier"
     AGENT_REFUSED = "agent.refused"
     SKILL_BROKEN = "skill.broken"
@@ -218,15 +219,16 @@ CODES: dict[Code, str] = {
     Code.AGENT_BROKEN: "An agent's file did not load; the agent cannot start.",
     Code.AGENT_SHADOWED: "A nearer file defines the same agent.",
     Code.AGENT_KEY: "An agent's file of another format has a key that packbelt does not read.",
+    Code.AGENT_BUILTIN: "An imported agent names a tool that its own host runs; no belt here has it.",
     Code.AGENT_TOOL_UNKNOWN: "An imported agent's list names a tool that nothing here has.",
-    Code.AGENT_SPECIFIER: "An imported agent's entry says more than packbelt can: the narrower reading counts.",
+    Code.AGENT_SPECIFIER: "An imported agent's entry says more than packbelt can; it is read narrowly.",
     Code.AGENT_REFUSED: "An agent cannot start: an entry of its file means nothing, or means two things.",
     Code.SKILL_BROKEN: "A skill's file did not load.",
     Code.SKILL_SHADOWED: "A nearer file defines the same skill.",
     Code.SKILL_NAME: "A skill's name is not its folder's, or not one that the Agent Skills format takes.",
     Code.SERVER_BROKEN: "A server's entry cannot be used.",
     Code.SERVER_KEY: "A server's entry has a key that packbelt does not read.",
-    Code.SERVER_IGNORED: "A server is left out on purpose: it is switched off, or only plugins bring servers.",
+    Code.SERVER_IGNORED: "A server is left out on purpose: switched off, or only plugins bring servers.",
     Code.SERVER_UNKNOWN: "A named reference to a server that is not configured; it is skipped.",
     Code.SERVER_FAILED: "A server failed; its tools are left out.",
     Code.SERVER_EMPTY: "A selector grants all tools of a server that has none.",

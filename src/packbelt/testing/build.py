@@ -19,14 +19,18 @@ a file without the key has. Levels and modes are written as in the files (`"exec
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 from packbelt.belt import Belt, Scope, belt_of
+from packbelt.catalog.discover import embedded_root
 from packbelt.catalog.forms import native_tool
 from packbelt.catalog.handoffs import handoff_tools
 from packbelt.catalog.registry import bind
 from packbelt.catalog.snapshot import Admitted, Snapshot
+from packbelt.catalog.templates import read_templates
+from packbelt.catalog.text import Tree
 from packbelt.catalog.workspace import (
     Agent,
     BrokenAgent,
@@ -44,6 +48,7 @@ from packbelt.model import (
     NATIVE,
     Access,
     Exposure,
+    Origin,
     Permission,
     Selector,
     ServerStatus,
@@ -308,10 +313,17 @@ def make_workspace(
         inline=inline,
         skills=tuple(skills),
         tools=tuple(sorted(made, key=lambda one: one.wire_name)),
-        templates=templates or {},
+        templates=_shipped_templates() if templates is None else templates,
         handlers=handlers or {},
         lock=lock,
     )
+
+
+@cache
+def _shipped_templates() -> Mapping[str, Template]:
+    """packbelt's own section templates, which every workspace has that brings none."""
+    root = embedded_root()
+    return read_templates(Tree(root), Origin.EMBEDDED)[0]
 
 
 def make_snapshot(

@@ -15,13 +15,14 @@ names are as nasty as real servers' names are.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cache
+from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
 from packbelt.belt import Belt, Scope
 from packbelt.catalog.forms import server_tools
-from packbelt.catalog.snapshot import Admitted, Snapshot
+from packbelt.catalog.snapshot import Admitted, Placed, Snapshot
 from packbelt.catalog.workspace import Agent, Budget, Pack, ServerPolicy, ToolPolicy, Workspace
 from packbelt.model import Access, Exposure, Permission, SelectorError, ServerStatus
 from packbelt.testing.build import (
@@ -37,6 +38,8 @@ from packbelt.testing.build import (
     server_tool,
     skill,
 )
+
+T = TypeVar("T")
 
 Catalogue = Mapping[str, Sequence[Mapping[str, Any]]]
 """What each server lists when it is connected, by full name."""
@@ -85,22 +88,42 @@ def names() -> st.SearchStrategy[str]:
     return near | st.text(max_size=30)
 
 
-def _some(items: Sequence[Any], most: int = 3) -> st.SearchStrategy[list[Any]]:
-    if not items:
-        return st.just([])
-    return st.lists(st.sampled_from(items), max_size=most, unique=True)
+class _Dice:
+    """Choices from one `draw`: each is an index, the plainest first, so it is quick to draw and to shrink."""
+
+    def __init__(self, draw: st.DrawFn) -> None:
+        self._draw = draw
+
+    def below(self, limit: int) -> int:
+        """A number from 0 to `limit` - 1."""
+        return self._draw(_indices(limit)) if limit > 1 else 0
+
+    def rarely(self, times: int = 4) -> bool:
+        """True once in so many times."""
+        return self.below(times) == times - 1
+
+    def one(self, items: Sequence[T]) -> T:
+        """One of some items; the first is the plainest."""
+        return items[self.below(len(items))]
+
+    def some(self, items: Sequence[T], most: int = 3, least: int = 0) -> list[T]:
+        """Some of the items, each at most once."""
+        left = list(items)
+        count = min(least + self.below(most - least + 1), len(left))
+        return [left.pop(self.below(len(left))) for _ in range(count)]
+
+    def seldom(self, items: Sequence[T], most: int) -> list[T]:
+        """Mostly none, so that other rules get their say."""
+        return self.some(items, most, 1) if self.rarely(8) else []
+
+    def cut(self) -> Permission | None:
+        """A ceiling that is mostly not there."""
+        return self.one(tuple(Permission)) if self.rarely(12) else None
 
 
-@st.composite
-def listings(draw: st.DrawFn, most: int = 4) -> list[Mapping[str, Any]]:
-    """What one server lists: tools with distinct names."""
-    found = draw(_some(SERVER_TOOLS, most))
-    if draw(st.integers(0, 9)) == 0:
-        found = [*found, draw(st.text(st.characters(codec="utf-8"), min_size=1, max_size=8))]
-    return [
-        server_tool(name, draw(st.sampled_from(WORDS)), draw(st.sampled_from(_SCHEMAS)))
-        for name in dict.fromkeys(found)
-    ]
+@cache
+def _indices(limit: int) -> st.SearchStrategy[int]:
+    return st.integers(0, limit - 1)
 
 
 @dataclass(frozen=True)
@@ -116,6 +139,16 @@ class _Frame:
     inline: Mapping[str, Sequence[str]]
     catalogue: Catalogue
 
+    @property
+    def people(self) -> list[str]:
+        """Whom owners and carriers may name."""
+        return [*self.agents, *self.lost, "nobody"]
+
+    @property
+    def private(self) -> list[str]:
+        """Full names of inline servers."""
+        return [f"{name}.{short}" for name, shorts in self.inline.items() for short in shorts]
+
     def grants(self, of: str | None) -> list[str]:
         """Entries that a `tools` list may hold."""
         entries = ["*", "*/*", *self.natives, *self.handoffs[:2], *(f"pack:{one}" for one in self.packs)]
@@ -126,209 +159,195 @@ class _Frame:
 
     def denials(self) -> list[str]:
         """Entries that a deny or approve list may hold."""
-        entries = [*self.grants(None), *self.handoffs, "*/delete_*", "*/search", "read_*"]
+        entries = [*self.grants(None)[2:], *self.handoffs, "*/delete_*", "*/search", "read_*"]
         entries += [f"{name}/delete_*" for name in self.shared]
-        return entries + [f"{short}/*" for shorts in self.inline.values() for short in shorts]
+        entries += [f"{short}/*" for shorts in self.inline.values() for short in shorts]
+        return [*entries, "*/*", "*"]
 
 
-def _policies(frame: _Frame) -> st.SearchStrategy[ServerPolicy]:
-    people = [*frame.agents, *frame.lost, "nobody"]
-    single = st.builds(ToolPolicy, st.none() | _LEVELS, st.none() | st.booleans())
-    return st.builds(
-        lambda exposure, access, owners, carriers, permission, approve, tools: policy(
-            exposure=exposure,
-            access=access,
-            owners=owners,
-            carriers=carriers,
-            permission=permission,
-            approve=approve,
-            tools=tools,
-        ),
-        st.sampled_from((Exposure.AUTO, *Exposure)),
-        st.sampled_from((Access.OPEN, *Access)),
-        _some(people, 2),
-        _some(people, 1),
-        st.sampled_from((Permission.READ, Permission.EXECUTE, Permission.EXECUTE, Permission.DANGEROUS)),
-        st.booleans(),
-        st.dictionaries(st.sampled_from(SERVER_TOOLS[:4]), single, max_size=2),
+def _listing(dice: _Dice) -> list[Mapping[str, Any]]:
+    found = dice.some(SERVER_TOOLS, 4)
+    return [server_tool(name, dice.one(WORDS), dice.one(_SCHEMAS)) for name in found]
+
+
+def _policy(dice: _Dice, frame: _Frame) -> ServerPolicy:
+    levels = (Permission.EXECUTE, Permission.READ, Permission.DANGEROUS)
+    single = {
+        name: ToolPolicy(dice.one((None, *Permission)), dice.one((None, True, False)))
+        for name in dice.some(SERVER_TOOLS[:4], 2)
+    }
+    return policy(
+        exposure=dice.one((Exposure.AUTO, Exposure.PACKED, Exposure.DEFERRED, *Exposure)),
+        access=dice.one((Access.OPEN, *Access)),
+        owners=dice.some(frame.people, 2),
+        carriers=dice.some(frame.people, 1),
+        permission=dice.one(levels),
+        approve=dice.rarely(),
+        tools=single,
     )
 
 
-@st.composite
-def _packs(draw: st.DrawFn, frame: _Frame) -> list[Pack]:
+def _pack_files(dice: _Dice, frame: _Frame) -> list[Pack]:
     free = [*frame.natives, *frame.handoffs, "registered_by_nobody"]
-    people = [*frame.agents, *frame.lost, "nobody"]
+    exposures = (Exposure.PACKED, Exposure.PACKED, Exposure.DEFERRED, Exposure.DIRECT, Exposure.OFF)
+    accesses = (Access.OPEN, Access.OWNERS, Access.HANDOFF)
     found = []
     for name in frame.packs:
-        members = draw(_some(free, 5))
+        members = dice.some(free, 5, 1)
         free = [one for one in free if one not in members]
         found.append(
             pack(
                 name,
                 members,
-                summary=draw(st.sampled_from(WORDS[:3])),
-                exposure=draw(
-                    st.sampled_from((Exposure.PACKED, *(e for e in Exposure if e is not Exposure.AUTO)))
-                ),
-                access=draw(st.sampled_from(Access)),
-                owners=draw(_some(people, 2)),
-                carriers=draw(_some(people, 1)),
-                direct=draw(_some(members, 2)),
+                summary=dice.one(WORDS[:3]),
+                exposure=dice.one(exposures),
+                access=dice.one(accesses),
+                owners=dice.some(frame.people, 2, 1),
+                carriers=dice.some(frame.people, 1),
+                direct=dice.some(members, 2),
             )
         )
     return found
 
 
-@st.composite
-def _agents(draw: st.DrawFn, frame: _Frame, name: str) -> Agent:
-    servers = [*frame.shared, "not configured"]
-    own = [f"{name}.{short}" for short in frame.inline.get(name, ())]
-    others = [f"{other}.{short}" for other, shorts in frame.inline.items() for short in shorts]
-    people = [*frame.agents, *frame.lost]
-    everyone = st.just("*")
+def _agent_file(dice: _Dice, frame: _Frame, name: str) -> Agent:
+    servers = [*frame.shared, *frame.private, "not configured"]
+    inherit = dice.one((True, True, True, False, None))
+    delegates = dice.some([*frame.agents, *frame.lost], 3) if dice.rarely(3) else "*"
     return agent(
         name,
         handoff=_handoff(name),
-        tools=draw(st.none() | st.just(["*"]) | _some(frame.grants(name), 4)),
-        disallowed_tools=draw(st.just([]) | _some(frame.denials(), 2)),
-        delegates=draw(everyone | _some(people, 3)),
-        mcp_servers=draw(_some([*servers, *others], 2)),
-        inline=[one.removeprefix(f"{name}.") for one in own],
-        inherit_mcp_servers=draw(
-            st.sampled_from((True, True, False)) | _some([*servers, *others], 2).map(tuple)
-        ),
-        permission=draw(st.sampled_from((Permission.EXECUTE, Permission.READ, Permission.DANGEROUS))),
-        ceiling=draw(st.none() | st.none() | _LEVELS),
+        tools=dice.one((None, ["*"], ["*"])) if dice.below(3) else dice.some(frame.grants(name), 4),
+        disallowed_tools=dice.seldom(frame.denials(), 2),
+        delegates="*" if isinstance(delegates, str) else delegates,
+        mcp_servers=dice.some(servers, 2),
+        inline=frame.inline.get(name, ()),
+        inherit_mcp_servers=dice.some(servers, 2) if inherit is None else inherit,
+        permission=dice.one((Permission.EXECUTE, Permission.READ, Permission.DANGEROUS)),
+        ceiling=dice.cut(),
     )
 
 
 def _handoff(name: str) -> str:
     """A hand-off's name that any agent's name can have."""
-    return {"mcp_agent": "use_mcp_server", "coder": "run_code"}.get(
+    telling = {"mcp_agent": "use_mcp_server", "coder": "run_skill", "planner": "setup_skills"}
+    return telling.get(
         name, "delegate_to_" + "".join(c if c.isascii() and c.isalnum() else "_" for c in name)
     )
 
 
-@st.composite
-def _worlds(draw: st.DrawFn) -> tuple[Workspace, Catalogue, _Frame]:
-    shared = draw(_some(SERVERS, 3))
-    people = draw(_some(AGENTS, 3))
+def _frame(dice: _Dice) -> _Frame:
+    shared = dice.some(SERVERS, 3)
+    people = dice.some(AGENTS, 3)
     loaded = ["orchestrator", *people]
-    inline = {name: draw(_some(SHORT_NAMES, 1)) for name in loaded if draw(st.integers(0, 2)) == 0}
-    lost = [name for name in AGENTS[:3] if name not in people][: draw(st.integers(0, 1))]
+    inline = {name: dice.some(SHORT_NAMES, 1) for name in loaded if dice.rarely(3)}
+    lost = [name for name in AGENTS[:3] if name not in people][: dice.below(2)]
     full = [f"{name}.{short}" for name, shorts in inline.items() for short in shorts]
-    catalogue = {name: draw(listings()) for name in (*shared, *full)}
-    frame = _Frame(
+    return _Frame(
         agents=loaded,
         lost=lost,
-        natives=draw(_some(NATIVES, 6)),
+        natives=dice.some(NATIVES, 6, 2),
         handoffs=[_handoff(name) for name in (*loaded, *lost)],
-        packs=draw(_some(PACKS, 3)),
+        packs=dice.some(PACKS, 3, 1),
         shared=shared,
         inline=inline,
-        catalogue=catalogue,
+        catalogue={name: _listing(dice) for name in (*shared, *full)},
     )
-    workspace = make_workspace(
+
+
+def _workspace(dice: _Dice, frame: _Frame) -> Workspace:
+    ceilings = (Permission.DANGEROUS, Permission.EXECUTE, Permission.DANGEROUS, Permission.READ)
+    budgets = (Budget(), Budget(120, belt_tokens=200), Budget(belt_tokens=100), Budget(60))
+    short = [one for each in frame.inline.values() for one in each]
+    return make_workspace(
         tools=[
             native(
                 name,
-                draw(st.sampled_from(WORDS)),
-                draw(st.sampled_from(_SCHEMAS)),
-                permission=draw(st.none() | st.sampled_from((Permission.READ, Permission.DANGEROUS))),
-                approve=draw(st.booleans()),
+                dice.one(WORDS),
+                dice.one(_SCHEMAS),
+                permission=dice.one((None, Permission.READ, Permission.EXECUTE, Permission.DANGEROUS)),
+                approve=dice.rarely(),
             )
             for name in frame.natives
         ],
-        packs=draw(_packs(frame)),
-        agents=[draw(_agents(frame, name)) for name in loaded],
-        broken_agents=[broken(name, handoff=_handoff(name)) for name in lost],
-        servers=[name for name in shared if draw(st.integers(0, 3))],  # the others come at run time
-        policies=draw(
-            st.dictionaries(
-                st.sampled_from(("*", "*", *shared, *(s for each in inline.values() for s in each))),
-                _policies(frame),
-                max_size=2,
-            )
-        ),
-        skills=[skill("pdf", "Reads PDF files.")] if draw(st.booleans()) else [],
-        default_tools=draw(st.sampled_from(("inherit", "inherit", "none"))),
-        ceiling=draw(st.sampled_from((Permission.EXECUTE, Permission.DANGEROUS, Permission.READ))),
-        deny=draw(st.just([]) | _some(frame.denials(), 2)),
-        approve=draw(_some(frame.denials(), 2)),
-        budget=draw(
-            st.sampled_from(
-                (Budget(), Budget(server_tokens=120, belt_tokens=200), Budget(belt_tokens=100), Budget(60))
-            )
-        ),
-        lock=_lock(draw, catalogue) if draw(st.integers(0, 4)) == 0 else None,
+        packs=_pack_files(dice, frame),
+        agents=[_agent_file(dice, frame, name) for name in frame.agents],
+        broken_agents=[broken(name, handoff=_handoff(name)) for name in frame.lost],
+        servers=[name for name in frame.shared if not dice.rarely()],  # the others come at run time
+        policies={name: _policy(dice, frame) for name in dice.some(["*", *frame.shared, *short], 2)},
+        skills=[skill("pdf", "Reads PDF files.")] if dice.below(2) else [],
+        default_tools="none" if dice.rarely(5) else "inherit",
+        ceiling=dice.one(ceilings),
+        deny=dice.seldom(frame.denials(), 2),
+        approve=dice.some(frame.denials(), 2),
+        budget=dice.one(budgets),
+        lock=_lock(dice, frame.catalogue) if dice.rarely(5) else None,
     )
-    return workspace, catalogue, frame
 
 
-def _lock(draw: st.DrawFn, catalogue: Catalogue) -> dict[str, dict[str, str]]:
+def _lock(dice: _Dice, catalogue: Catalogue) -> dict[str, dict[str, str]]:
     """A lock that accepts most of what the servers list."""
     return {
         name: {
-            tool.name: tool.digest if draw(st.integers(0, 3)) else "sha256:0"
-            for tool in server_tools(name, listed)[0]
+            tool.name: "sha256:0" if dice.rarely() else tool.digest for tool in server_tools(name, listed)[0]
         }
         for name, listed in catalogue.items()
-        if draw(st.booleans())
+        if dice.below(2)
     }
 
 
-def workspaces() -> st.SearchStrategy[Workspace]:
-    """Workspaces: packs, agents, policies, denies, ceilings, broken files."""
-    return _worlds().map(lambda world: world[0])
-
-
-@st.composite
-def _snapshots(draw: st.DrawFn, workspace: Workspace, catalogue: Catalogue, frame: _Frame) -> Snapshot:
-    there = {name: listed for name, listed in catalogue.items() if draw(st.integers(0, 7))}
-    status = {}
-    for name in there:
-        if draw(st.integers(0, 4)) == 0:
-            status[name] = draw(st.sampled_from(ServerStatus))
+def _snapshot(dice: _Dice, workspace: Workspace, frame: _Frame) -> Snapshot:
+    there = {name: listed for name, listed in frame.catalogue.items() if not dice.rarely(8)}
+    status = {name: dice.one(tuple(ServerStatus)) for name in there if dice.rarely(5)}
     ids = [str(tool.id) for name, listed in there.items() for tool in server_tools(name, listed)[0]]
     ids += [str(tool.id) for tool in workspace.tools] + ["native:use_pack", "native:gone"]
-    placed = st.sampled_from((None, "direct", "packed", "deferred"))
-    admitted = st.lists(
-        st.builds(Admitted, st.sampled_from(ids), placed), max_size=5, unique_by=lambda one: one.id
-    )
-    entries = [one for one in frame.denials() if "/" not in one or one.startswith(("*", "pack:"))]
+    placed: tuple[Placed | None, ...] = (None, "direct", "packed", "deferred")
+    admitted = dice.some(ids, 5) if dice.rarely(3) else []
+    entries = [one for one in frame.denials() if "/" not in one and not one.startswith("pack:mcp:")]
     entries += [f"{name}/*" for name in there if name in frame.shared]
     return make_snapshot(
         there,
         status=status,
-        skills=draw(st.none() | st.just([skill("pdf", "Reads PDF files.")])),
-        disabled_agents=draw(_some(frame.agents, 1)),
-        ceiling=draw(st.none() | st.none() | _LEVELS),
-        deny=draw(st.just([]) | _some(entries, 1)),
-        approve=draw(_some(entries, 1)),
-        admitted=draw(st.just([]) | admitted),
+        skills=[skill("pdf", "Reads PDF files.")] if dice.rarely() else None,
+        disabled_agents=dice.seldom(frame.agents, 1),
+        ceiling=dice.cut(),
+        deny=dice.seldom(entries, 1),
+        approve=dice.some(entries, 1),
+        admitted=[Admitted(one, dice.one(placed)) for one in admitted],
     )
 
 
-@st.composite
-def _scopes(draw: st.DrawFn, workspace: Workspace, snapshot: Snapshot, frame: _Frame) -> Scope:
-    people = list(workspace.agents)
-    scope = Scope(draw(st.sampled_from(("orchestrator", *people))))
+def _scope(dice: _Dice, workspace: Workspace, snapshot: Snapshot, frame: _Frame) -> Scope:
+    scope = Scope(dice.one(["orchestrator", *frame.agents]))
     known = sorted({*workspace.servers, *workspace.inline, *snapshot.servers})
-    for _ in range(draw(st.integers(0, 2))):
-        name = draw(st.sampled_from(people))
+    for _ in range(dice.below(3)):
+        name = dice.one(frame.agents)
         scope = scope.spawn(
             name,
-            mcp_servers=draw(st.none() | _some(known, 3)),
-            tools=draw(st.none() | st.none() | _some(frame.grants(name), 3)),
-            deny=draw(st.just([]) | _some(frame.denials(), 1)),
-            approve=draw(_some(frame.denials(), 1)),
-            ceiling=draw(st.none() | st.none() | _LEVELS),
+            mcp_servers=dice.some(known, 3) if dice.rarely() else None,
+            tools=dice.some(frame.grants(name), 3) if dice.rarely() else None,
+            deny=dice.seldom(frame.denials(), 1),
+            approve=dice.some(frame.denials(), 1),
+            ceiling=dice.cut(),
         )
     try:
         make_belt(workspace, snapshot, scope)
     except SelectorError:  # a cut names a server that is not there
         return path_of(*scope.path)
     return scope
+
+
+@st.composite
+def listings(draw: st.DrawFn) -> list[Mapping[str, Any]]:
+    """What one server lists: entries of `tools/list` with distinct names."""
+    return _listing(_Dice(draw))
+
+
+@st.composite
+def workspaces(draw: st.DrawFn) -> Workspace:
+    """Workspaces: packs, agents, policies, denies, ceilings, broken files."""
+    dice = _Dice(draw)
+    return _workspace(dice, _frame(dice))
 
 
 @dataclass(frozen=True)
@@ -389,10 +408,13 @@ class World:
 @st.composite
 def worlds(draw: st.DrawFn) -> World:
     """Workspaces with a snapshot and a scope: spawned up to two deep, with cuts."""
-    workspace, catalogue, frame = draw(_worlds())
-    snapshot = draw(_snapshots(workspace, catalogue, frame))
-    scope = draw(_scopes(workspace, snapshot, frame))
-    return World(workspace, snapshot, scope, catalogue, frame.grants(scope.agent), frame.denials())
+    dice = _Dice(draw)
+    frame = _frame(dice)
+    workspace = _workspace(dice, frame)
+    snapshot = _snapshot(dice, workspace, frame)
+    scope = _scope(dice, workspace, snapshot, frame)
+    grants, denials = frame.grants(scope.agent), frame.denials()
+    return World(workspace, snapshot, scope, frame.catalogue, grants, denials)
 
 
 __all__ = [
