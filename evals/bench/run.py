@@ -1,6 +1,6 @@
 """One command, one table: packbelt beside pydantic-ai, openai-agents and FastMCP.
 
-    uv run --group bench python evals/bench/run.py [--json] [--seconds 60]
+    uv run --group bench python evals/bench/run.py [--json] [--seconds 45]
 
 Never asserts: what is over its bar says so and the exit code is 0.
 """
@@ -104,7 +104,7 @@ def machine() -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description="packbelt's speed beside its peers', in one run.")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--seconds", type=float, default=60.0, help="about how long to measure (default: 60)")
+    parser.add_argument("--seconds", type=float, default=45.0, help="about how long to measure (default: 45)")
     options = parser.parse_args()
     compared, found = asyncio.run(measured(options.seconds))
     versions = {"packbelt": __version__, **installed()}

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
+from packbelt.belt.arguments import sample
 from packbelt.belt.opener import FIND_TOOLS, finder_tool, opener_tool
 from packbelt.belt.placement import Placement
 from packbelt.belt.problems import remarks, start_problems
@@ -49,7 +50,11 @@ class BeltTool:
             reason = Reason(
                 Rule.PACK_EXPOSURE, "something is put away for this agent, and this is the way to it"
             )
-            return Decision(State.DIRECT, (reason,), (Route("direct", self.tool.wire_name, {}),))
+            return Decision(
+                State.DIRECT,
+                (reason,),
+                (Route("direct", self.tool.wire_name, sample(self.tool.input_schema) or {}),),
+            )
         return self._belt.decision(self._i)
 
     @property

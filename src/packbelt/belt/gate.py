@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from packbelt.belt.arguments import parse, problem
-from packbelt.belt.opener import FIND_TOOLS, index_text, listing
+from packbelt.belt.opener import FIND_TOOLS, index_text, listing, pack_named
 from packbelt.belt.search import find_tools, found_text
 from packbelt.catalog.registry import bits
 from packbelt.model import Call, HandOff, HintClass, PackbeltError, State, Tool
@@ -109,6 +109,7 @@ def _open(belt: "Belt", opener: Tool, given: Mapping[str, Any] | None) -> Admiss
     if not isinstance(pack, str) or not isinstance(name, str | None):
         wrong = "`pack` and `tool` are strings" if pack is not None or name else "`pack` is missing"
         return Denial(HintClass.INVALID_ARGUMENTS, opener.wire_name, given, detail=wrong)
+    pack = pack_named(belt, pack) or pack
     mask = belt.registry.pack_mask(pack)
     if not name:
         if mask is not None and mask & belt.packed:

@@ -11,7 +11,7 @@ from packbelt.catalog.forms import native_tool
 from packbelt.catalog.registry import MCP, bits
 from packbelt.model import NATIVE, Permission, Tool
 from packbelt.model.encode import compact
-from packbelt.model.text import LIMIT, harmless, one_line
+from packbelt.model.text import LIMIT, harmless, one_line, quoted
 
 if TYPE_CHECKING:
     from packbelt.belt.belt import Belt
@@ -87,7 +87,7 @@ def index_lines(belt: "Belt", *, servers: bool = True) -> list[str]:
 def _line(belt: "Belt", pack_id: str, part: int) -> str:
     registry = belt.registry
     if pack_id.startswith(MCP):
-        return f"{harmless(pack_id)}: {server_summary(belt, pack_id.removeprefix(MCP), part)}"
+        return f"{shown_id(pack_id)}: {server_summary(belt, pack_id.removeprefix(MCP), part)}"
     if part & ~registry.handoffs:
         return f"{pack_id}: {one_line(registry.workspace.packs[pack_id].summary)}"
     names = ", ".join(registry.tools[i].name for i in _in_pack_order(belt, pack_id, part))
@@ -98,8 +98,25 @@ def server_summary(belt: "Belt", server: str, mask: int) -> str:
     """One line on a connected server: its own words, or what it offers."""
     count = mask.bit_count()
     tools = f"{count} tool{'' if count == 1 else 's'} of MCP server {harmless(server, 80)}"
-    words = harmless(belt.registry.state(server).instructions or "", LIMIT)
-    return f'{tools}, which says of itself: "{words}"' if words else tools
+    words = belt.registry.state(server).instructions
+    if not words or not harmless(words):
+        return tools
+    return f"{tools}, which says of itself: {quoted(words, LIMIT)}"
+
+
+def shown_id(pack_id: str) -> str:
+    """A pack's id as texts show it: a server's name is its own words, and made harmless like all of them."""
+    return harmless(pack_id) if pack_id.startswith(MCP) else pack_id
+
+
+def pack_named(belt: "Belt", said: str) -> str | None:
+    """The id of the pack that is meant by an id as it was shown; None if there is none, or several."""
+    if belt.registry.pack_mask(said) is not None:
+        return said
+    if not said.startswith(MCP):
+        return None
+    meant = [MCP + name for name in belt.registry.servers if shown_id(MCP + name) == said]
+    return meant[0] if len(meant) == 1 else None
 
 
 def index_text(belt: "Belt") -> str:
@@ -123,7 +140,8 @@ def listing(belt: "Belt", pack_id: str) -> str:
     part = (registry.pack_mask(pack_id) or 0) & belt.packed
     opener = registry.workspace.config.opener
     guide = "" if pack_id.startswith(MCP) else registry.workspace.packs[pack_id].guide.strip()
-    call = f'Call: {opener}(pack="{pack_id}", tool="<name>", arguments={{...}}), or the tool by its name.'
+    form = f'{opener}(pack="{shown_id(pack_id)}", tool="<name>", arguments={{...}})'
+    call = f"Call: {form}, or the tool by its name."
     blocks = [_line(belt, pack_id, part), *([guide] if guide else []), call]
     room = LISTING_LIMIT
     for i in _in_pack_order(belt, pack_id, part):

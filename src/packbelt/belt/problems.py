@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from packbelt.belt.scope import Subject
-from packbelt.belt.selectors import Match, Purpose, match
+from packbelt.belt.selectors import NOT_HERE, Match, Purpose, match
+from packbelt.catalog.near import listed
 from packbelt.catalog.registry import bits
 from packbelt.model import Code, Diagnostic, Level, ServerStatus
 
@@ -63,9 +64,7 @@ def remarks(belt: "Belt") -> tuple[Diagnostic, ...]:
 
 def _remarks(belt: "Belt") -> Iterator[Diagnostic]:
     subject, registry = belt.subject, belt.registry
-    notes = [one.note for one in _matches(subject) if one.note]
-    yield from (note for note in notes if note.code is not Code.AGENT_BUILTIN)
-    yield from _builtins(belt, [note.name for note in notes if note.code is Code.AGENT_BUILTIN])
+    yield from _notes(belt)
     for selector in registry.workspace.config.deny:
         found = match(registry, selector, Purpose.DENY)
         if found.note:
@@ -96,18 +95,25 @@ def _remarks(belt: "Belt") -> Iterator[Diagnostic]:
     yield from _wire_names(belt)
 
 
-def _builtins(belt: "Belt", names: list[str]) -> Iterator[Diagnostic]:
-    """One line for all the tools that an imported agent's own host runs."""
-    if names:
-        listed = ", ".join(dict.fromkeys(names))
-        yield Diagnostic(
-            Level.NOTE,
-            Code.AGENT_BUILTIN,
-            f"agent {belt.agent!r} names tools that Claude Code itself runs: {listed}; no belt here has them",
-            belt.subject.agent.where("tools"),
-            "nothing needs to be done",
-            belt.agent,
-        )
+def _notes(belt: "Belt") -> Iterator[Diagnostic]:
+    """Notes on entries; those that mean nothing here in an imported file are named together."""
+    agent = belt.subject.agent
+    together: dict[tuple[Level, Code, str], list[str]] = {}
+    for one in _matches(belt.subject):
+        note = one.note
+        if note is None:
+            continue
+        if note.code is Code.AGENT_BUILTIN or note.mend == NOT_HERE:
+            together.setdefault((note.level, note.code, note.mend), []).append(note.name)
+        else:
+            yield note
+    said = {
+        Code.AGENT_BUILTIN: "names tools that Claude Code itself runs, and no belt here has",
+        Code.AGENT_TOOL_UNKNOWN: "names what nothing here has",
+    }
+    for (level, code, mend), names in together.items():
+        text = f"agent {agent.name!r} {said[code]}: {listed(dict.fromkeys(names))}"
+        yield Diagnostic(level, code, text, agent.where("tools"), mend, agent.name)
 
 
 def _wire_names(belt: "Belt") -> Iterator[Diagnostic]:

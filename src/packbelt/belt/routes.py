@@ -85,15 +85,11 @@ def routes_to(belt: "Belt", i: int) -> tuple[Route, ...]:
     found = [way for way in ways(belt) if way.mask >> i & 1]
     pack = belt.registry.pack_of(i)
     owners = belt.registry.pack(pack).owners if pack else ()
-    rank = {owner: place for place, owner in enumerate(owners)}
-
-    def order(way: Way) -> tuple[int, int]:
-        return (rank.get(way.agents[-1], len(rank)), len(way.agents))
-
-    ranked = sorted(found, key=order)
-    if any(way.agents[-1] in rank for way in ranked):
-        ranked = [way for way in ranked if way.agents[-1] in rank]
-    return tuple(by_handoff(belt, way) for way in ranked)
+    if belt.state(i) is State.RESERVED:  # whoever merely carries the tool is not the one to ask for its work
+        found = [way for way in found if way.agents[-1] in owners]
+    place = {owner: at for at, owner in enumerate(owners)}
+    found.sort(key=lambda way: (place.get(way.agents[-1], len(place)), len(way.agents)))
+    return tuple(by_handoff(belt, way) for way in found)
 
 
 def by_handoff(belt: "Belt", way: Way) -> Route:

@@ -14,6 +14,8 @@ from packbelt.model.selector import Kind, glob, is_glob
 from packbelt.model.wire import PREFIX
 
 _CORRECT = "correct or remove the entry"
+NOT_HERE = "connect what has them (`packbelt connect --save FILE`), or correct or remove the entries"
+"""The mend for an imported entry that nothing here answers to; such entries are reported together."""
 
 
 class Purpose(StrEnum):
@@ -106,7 +108,9 @@ def _name(registry: Registry, selector: Selector, *, grant: bool) -> Match:
             return Match(mask)
     if selector.lenient and name in BUILTIN:
         said = f"{name} is run by Claude Code itself"
-        return Match(note=Diagnostic(Level.NOTE, Code.AGENT_BUILTIN, said, name=name))
+        return Match(
+            note=Diagnostic(Level.NOTE, Code.AGENT_BUILTIN, said, mend="nothing needs to be done", name=name)
+        )
     known = {*registry.index.native, *registry.index.handoff}
     return _wrong(selector, f"no native tool or hand-off is called {name!r}", known)
 
@@ -239,7 +243,8 @@ def _wrong(selector: Selector, problem: str, known: Iterable[str] = (), mend: st
     names = sorted(known)
     if not mend:
         last = selector.text.rpartition("/")[2].removeprefix("pack:")
-        mend = suggestion(last, names, otherwise=f"there are: {listed(names)}" if names else _CORRECT)
+        others = f"there are: {listed(names)}" if names else _CORRECT
+        mend = suggestion(last, names, otherwise=NOT_HERE if selector.lenient else others)
     text = f"entry {selector.text!r}: {problem}"
     if selector.lenient:
         note = Diagnostic(Level.WARNING, Code.AGENT_TOOL_UNKNOWN, text, selector.where, mend, selector.text)

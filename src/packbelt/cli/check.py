@@ -13,16 +13,23 @@ if TYPE_CHECKING:
     from packbelt.model import Diagnostic, Level
 
 
+MOST = 4
+"""Warnings or notes of one kind that are shown; errors always are."""
+
+
 @click.command("check", epilog="Example: packbelt check --strict")
 @click.option("--strict", is_flag=True, help="Exit 1 on warnings too.")
+@click.option(
+    "--all", "everything", is_flag=True, help=f"Show more than {MOST} warnings or notes of one kind."
+)
 @with_source
-def command(source: Source, *, strict: bool) -> int:
+def command(source: Source, *, strict: bool, everything: bool) -> int:
     """Try all laws and lints on this workspace, and say what is wrong, where, and the mend.
 
     Exits 1 if there is an error. An agent that cannot start is a finding, not a failure of the check.
     With --snapshot also what is connected in it is looked at.
     """
-    from packbelt.checks import run
+    from packbelt.checks import run, summary
     from packbelt.model import Level
 
     workspace = source.workspace()
@@ -35,15 +42,16 @@ def command(source: Source, *, strict: bool) -> int:
         totals = {f"{level}s": count[level] for level in Level}
         write_json({"findings": [finding_json(one) for one in findings], **totals})
     else:
-        from packbelt.cli.output import several
+        from packbelt.cli.output import say, several
 
         agents = len(workspace.agents) + len(workspace.broken)
         checked = f"{several(agents, 'agent')}, {several(len(workspace.packs), 'pack')}"
-        _show(findings, count, checked)
+        _show(findings, count, everything=everything)
+        say(f"  {checked}; {summary(workspace, source.snapshot())}")
     return FINDINGS if count[Level.ERROR] or (strict and count[Level.WARNING]) else FINE
 
 
-def _show(findings: Sequence["Diagnostic"], count: "Counter[Level]", checked: str) -> None:
+def _show(findings: Sequence["Diagnostic"], count: "Counter[Level]", *, everything: bool) -> None:
     from packbelt.cli.output import LEVEL_STYLE, say, several, title
     from packbelt.model import Level
 
@@ -52,13 +60,19 @@ def _show(findings: Sequence["Diagnostic"], count: "Counter[Level]", checked: st
         if not found:
             continue
         title((f"{level}s", LEVEL_STYLE[level]))
+        left = Counter(one.code for one in found)
+        shown: Counter[str] = Counter()
         for one in found:
-            place = f"{one.where}: " if one.where else ""
-            say("  ", (place, "dim"), one.message, (f"  [{one.code}]", "dim"))
-            if one.mend:
-                say("      ", ("mend: ", LEVEL_STYLE[level]), one.mend)
+            shown[one.code] += 1
+            left[one.code] -= 1
+            if level is Level.ERROR or everything or shown[one.code] <= MOST:
+                place = f"{one.where}: " if one.where else ""
+                say("  ", (place, "dim"), one.message, (f"  [{one.code}]", "dim"))
+                if one.mend:
+                    say("      ", ("mend: ", LEVEL_STYLE[level]), one.mend)
+            elif not left[one.code]:
+                say("  ", (f"and {shown[one.code] - MOST} more of [{one.code}]; --all shows them", "dim"))
     if findings:
         say("")
     counts = ", ".join(several(count[level], level) for level in Level)
-    style = "bad" if count[Level.ERROR] else "odd" if count[Level.WARNING] else "good"
-    say((counts, style), (f"  ({checked})", "dim"))
+    say((counts, "bad" if count[Level.ERROR] else "odd" if count[Level.WARNING] else "good"))

@@ -32,7 +32,7 @@ def server_wire_name(server: str, tool: str) -> tuple[str, bool]:
     )
     if fits:
         return joined, False
-    digest = sha256(f"{server}\0{tool}".encode()).hexdigest()[:8]
+    digest = sha256(f"{server}\0{tool}".encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"{_FOREIGN.sub('_', joined)[: LIMIT - 9]}_{digest}", True
 
 
