@@ -67,3 +67,17 @@ def outline(belt):
         )
         for i, tool in enumerate(belt.registry.tools)
     }
+
+
+def differences(one, other):
+    """Where two outlines differ: tool, the one's part, the other's."""
+    parts = ("state", "reasons", "routes", "approve")
+    for name in sorted({*one, *other}):
+        if name not in one or name not in other:
+            yield name, "only in the " + ("first" if name in one else "second")
+            continue
+        yield from (
+            (name, part, mine, theirs)
+            for part, mine, theirs in zip(parts, one[name], other[name], strict=True)
+            if mine != theirs
+        )

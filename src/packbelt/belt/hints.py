@@ -14,7 +14,7 @@ from packbelt.belt.names import SAME, Names, bare, words
 from packbelt.belt.opener import index_lines, packs_of
 from packbelt.belt.routes import cuts_of, routes_to, ways
 from packbelt.catalog.registry import bits
-from packbelt.model import Hint, HintClass, Route, State, Suggestion
+from packbelt.model import Call, Hint, HintClass, Route, Rule, State, Suggestion
 from packbelt.model.encode import compact
 from packbelt.model.text import cut, quoted
 
@@ -31,6 +31,10 @@ LISTED = 12
 """Names that a hint lists at most."""
 SCHEMA_SHOWN = 1500
 """Bytes of a schema that a hint shows at most."""
+
+_PASSING = frozenset(
+    {Rule.SERVER_STARTING, Rule.SERVER_DISCONNECTED, Rule.SERVER_FAILED, Rule.AGENT_DISABLED}
+)
 
 Spell = Callable[[str], str]
 
@@ -52,6 +56,8 @@ def hint_for(belt: "Belt", name: str, pack: str | None = None, spell: Spell = st
         return hinter.answer(admitted)
     if isinstance(admitted, Denial) and admitted.i is None:
         return hinter.answer(admitted)
+    if isinstance(admitted, Call) and admitted.answer is not None and pack is not None:
+        return hinter.opens(pack)
     i = admitted.i if isinstance(admitted, Denial) else belt.registry.wire.get(admitted.tool.wire_name)
     return hinter.how(name, i)
 
@@ -92,6 +98,11 @@ class Hinter:
         way = "found by search and called by its name" if state is State.DEFERRED else "on the belt"
         return Hint(HintClass.CALLABLE, f"{shown} is {way}.{self._call(offers)}", offers)
 
+    def opens(self, pack: str) -> Hint:
+        """How a pack that holds something for this agent is opened."""
+        offers = self._verified([Suggestion(self._registry.workspace.config.opener, {"pack": pack})])
+        return Hint(HintClass.CALLABLE, f"Pack {quoted(pack)} can be opened.{self._call(offers)}", offers)
+
     # the classes ----------------------------------------------------------------------------------------
 
     def _withheld(self, kind: HintClass, i: int) -> Hint:
@@ -118,7 +129,8 @@ class Hinter:
             case HintClass.OVER_CEILING:
                 text = f"{shown} is over this agent's ceiling: {reason.detail}."
             case _:
-                text = f"{shown} is not available now: {reason.detail}. Go on without it, or try later."
+                later = ", or try later" if reason.rule in _PASSING else ""
+                text = f"{shown} is not available now: {reason.detail}. Go on without it{later}."
         return Hint(kind, text + instead, offers)
 
     def _unknown(self, denial: Denial) -> Hint:
@@ -128,6 +140,8 @@ class Hinter:
             return skill
         if denial.pack is not None and self._registry.pack_mask(denial.pack) is None:
             return self._unknown_pack(denial)
+        if denial.name == self._registry.workspace.config.opener and denial.pack is None:
+            return self._no_opener(denial)
         if denial.pack is None:
             bare_name = self._bare_server_name(denial)
             if bare_name:
@@ -138,11 +152,31 @@ class Hinter:
         if offers:
             text += f" Nearest: {self._calls(offers)}."
         inside = self._pack_names(denial.pack) if denial.pack is not None else ""
+        if not offers and denial.pack is not None:
+            offers = self._handed_over(denial.pack)
+            text += f" That pack's work is handed over.{self._call(offers)}" if offers else ""
         if inside:
             text += f" Callable in that pack: {inside}."
         elif not offers:
             text += f" {self._what_there_is()}"
         return Hint(HintClass.UNKNOWN, text, offers)
+
+    def _no_opener(self, denial: Denial) -> Hint:
+        """The opener of one for whom nothing is put away: how to call what he wanted opened."""
+        wanted = denial.arguments.get("tool")
+        meant = (
+            hint_for(self._belt, wanted, None, self._spell) if isinstance(wanted, str) and wanted else None
+        )
+        offers = meant.suggestions if meant else ()
+        text = f"No tool is called {quoted(denial.name)}, since nothing is put away for this agent."
+        told = self._call(offers) or f" {self._what_there_is()}"
+        return Hint(HintClass.UNKNOWN, text + told, offers)
+
+    def _handed_over(self, pack: str) -> tuple[Suggestion, ...]:
+        """The hand-offs to those for whom a pack's tools are kept."""
+        kept = (self._registry.pack_mask(pack) or 0) & self._belt.fold.states[State.RESERVED]
+        first = next(bits(kept), None)
+        return () if first is None else self._verified(self._offers(routes_to(self._belt, first)))
 
     def _unknown_pack(self, denial: Denial) -> Hint:
         pack = denial.pack or ""

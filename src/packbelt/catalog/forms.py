@@ -177,9 +177,10 @@ def _server_tool(server: str, raw: object) -> Tool | str:
     if problem:
         return problem
     annotations = raw.get("annotations")
-    wire_name, altered = server_wire_name(server, name)
     schema = normal_schema(schema or {})
     try:
+        name.encode()
+        wire_name, altered = server_wire_name(server, name)
         line = tool_line(wire_name, description, schema)
         size = len(line.encode())
     except (UnicodeEncodeError, ValueError, TypeError, RecursionError):

@@ -40,4 +40,5 @@ def cut(text: str, limit: int) -> str:
 
 def quoted(name: str, limit: int = 80) -> str:
     """A name that somebody made up, to be shown back: cleaned, cut and quoted."""
-    return '"' + harmless(name, limit).replace('"', "'") + '"'
+    plain = one_line(name).translate(_MARKUP)  # what leads a heading or a list does nothing inside quotes
+    return '"' + cut(plain, limit).replace('"', "'") + '"'
