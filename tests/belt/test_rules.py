@@ -132,7 +132,9 @@ def test_an_entry_that_means_nothing_refuses_the_start(entry, said):
 
 def test_an_entry_that_fits_two_servers_is_refused_as_a_grant_and_binds_both_as_a_deny():
     snapshot = make_snapshot({"a": ["b/c", "d"], "a/b": ["c", "d"]})
-    with pytest.raises(AgentRefusedError, match="means tool 'b/c' of server 'a' and tool 'c' of server 'a/b'"):
+    with pytest.raises(
+        AgentRefusedError, match="means tool 'b/c' of server 'a' and tool 'c' of server 'a/b'"
+    ):
         started_with(["a/b/c"], snapshot)
     belt = make_belt(make_workspace(deny=["a/b/c"]), snapshot)
     denied = {t.id for t in belt.registry.tools if belt[t.wire_name].state is State.DENIED}
@@ -350,7 +352,11 @@ def test_annotations_of_a_server_are_never_trusted():
 
 def test_the_lowest_ceiling_along_the_path_counts():
     workspace = make_workspace(
-        tools=[native("r", permission="read"), native("w", permission="write"), native("n", permission="none")],
+        tools=[
+            native("r", permission="read"),
+            native("w", permission="write"),
+            native("n", permission="none"),
+        ],
         agents=[
             agent("orchestrator", delegates="*"),
             agent("low", ceiling="read", delegates="*"),
@@ -462,7 +468,9 @@ def test_an_owner_that_is_not_granted_the_tool_is_named_as_the_cut():
     people = [agent("orchestrator", delegates="*"), agent("boss", tools=[])]
     decision = make_belt(make_workspace(tools=["t"], packs=packs, agents=people))["t"].decision
     assert decision.routes == ()
-    assert decision.cuts[0].detail == "owner 'boss' cannot call it either: `tools` is [], which grants nothing"
+    assert (
+        decision.cuts[0].detail == "owner 'boss' cannot call it either: `tools` is [], which grants nothing"
+    )
 
 
 def test_routes_of_a_reserved_tool_are_the_hand_offs_to_its_owners_in_file_order():
@@ -545,7 +553,9 @@ def test_auto_exposure_weighs_servers_together_in_their_order():
 
 
 def test_the_opener_and_the_finder_exist_if_and_only_if_needed():
-    workspace = make_workspace(tools=["t", "u"], packs=[pack("p", ["t"]), pack("q", ["u"], exposure="deferred")])
+    workspace = make_workspace(
+        tools=["t", "u"], packs=[pack("p", ["t"]), pack("q", ["u"], exposure="deferred")]
+    )
     belt = make_belt(workspace)
     assert [tool.name for tool in belt.tools] == ["use_pack", "find_tools"]
     named = make_workspace(tools=["t"], packs=[pack("p", ["t"])], agents=[agent("orchestrator", tools=["t"])])

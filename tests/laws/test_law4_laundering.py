@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from probes import callable_ids, fitting, of_state, reached
 from reference import Reference
 
-from packbelt.belt import find_tools, hint_for
 from packbelt.belt import admit as through_gate
+from packbelt.belt import find_tools, hint_for
 from packbelt.model import Call, HandOff, PackbeltError, Permission
 from packbelt.testing import make_belt
 from packbelt.testing.strategies import names, worlds

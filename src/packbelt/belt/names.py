@@ -39,6 +39,7 @@ _SYNONYMS = (
     "memory remember recall",
     "plugin extension integration mcp server connector",
     "info information status details state",
+    "time date clock",
 )
 _GROUP = {word: group.split()[0] for group in _SYNONYMS for word in group.split()}
 

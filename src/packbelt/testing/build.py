@@ -160,10 +160,9 @@ def policy(
     approve: bool = False,
     tools: Mapping[str, ToolPolicy | Mapping[str, Any]] | None = None,
 ) -> ServerPolicy:
-    """An entry of `servers:`, already merged over that of `"*"`.
+    """An entry of `servers:`, already merged over that of `"*"`; the parameters are its keys.
 
-    Args:
-        tools: what it says of single tools: `{"delete_repo": {"permission": "dangerous"}}`.
+    `tools` says something of single tools: `{"delete_repo": {"permission": "dangerous"}}`.
     """
     said = {
         name: one
@@ -207,11 +206,10 @@ def agent(
     body: str = "",
     lenient: bool = False,
 ) -> Agent:
-    """An agent's file.
+    """An agent's file; the parameters are its keys.
 
-    Args:
-        inline: short names of the servers that it declares.
-        lenient: whether it is imported from another tool's format.
+    `inline` are the short names of the servers that it declares for itself; `lenient` says that it was
+    imported from another tool's format.
     """
     file = f"prompts/agents/{name}.md"
     keep = inherit_mcp_servers
@@ -268,15 +266,13 @@ def make_workspace(
     lock: Mapping[str, Mapping[str, str]] | None = None,
     root: Path = Path("workspace"),
 ) -> Workspace:
-    """A workspace in memory. Hand-offs are made from the agents, broken ones included, as the loader does.
+    """A workspace in memory; the parameters are the keys of `packbelt.yaml` and the files beside it.
 
-    Where no agent is the orchestrator, it has the implied one: `tools` absent, `delegates: "*"`.
-
-    Args:
-        tools: native tools, or their names.
-        servers: shared servers, or their names; inline ones are taken from the agents.
-        required: full names (`<agent>.<name>`) of the inline servers that are `required`.
-        policies: the entries of `servers:`, `"*"` among them.
+    Hand-offs are made from the agents, broken ones included, as the loader does. Where no agent is the
+    orchestrator, it has the implied one: `tools` absent, `delegates: "*"`. `tools` and `servers` take names
+    for what needs no more; inline servers are taken from the agents, and `required` holds the full names
+    (`<agent>.<name>`) of those that are. `policies` are the entries of `servers:`. Without `templates` it has
+    packbelt's own.
     """
     loaded = {one.name: one for one in agents}
     lost = {one.name: one for one in broken_agents}
@@ -321,7 +317,7 @@ def make_workspace(
 
 @cache
 def _shipped_templates() -> Mapping[str, Template]:
-    """packbelt's own section templates, which every workspace has that brings none."""
+    """The section templates that packbelt ships: those of every workspace that brings none."""
     root = embedded_root()
     return read_templates(Tree(root), Origin.EMBEDDED)[0]
 
@@ -339,12 +335,10 @@ def make_snapshot(
     approve: Iterable[str | Selector] = (),
     admitted: Iterable[Admitted | str] = (),
 ) -> Snapshot:
-    """A snapshot in memory.
+    """A snapshot in memory; the parameters are the keys of a snapshot file.
 
-    Args:
-        servers: what each server lists.
-        status: of those that are not connected now; one without tools need not be in `servers`.
-        errors: why a server failed, in one line.
+    `servers` says what each server lists, `status` which of them are not connected now (one that never
+    listed anything need not be in `servers`), `errors` why one failed, in one line.
     """
     snapshot = Snapshot(
         skills=None if skills is None else tuple(skills),
