@@ -111,6 +111,8 @@ def _open(belt: "Belt", opener: Tool, given: Mapping[str, Any] | None) -> Admiss
         return Denial(HintClass.INVALID_ARGUMENTS, opener.wire_name, given, detail=wrong)
     pack = pack_named(belt, pack) or pack
     mask = belt.registry.pack_mask(pack)
+    if name == pack and _member(belt, mask or 0, name) is None:
+        name = None  # the pack's own id in the place of a tool asks for the pack
     if not name:
         if mask is not None and mask & belt.packed:
             return Call(opener, given, answer=listing(belt, pack))

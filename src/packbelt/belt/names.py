@@ -29,6 +29,7 @@ _SYNONYMS = (
     "run execute exec use invoke start launch call trigger perform",
     "edit update change modify set patch revise write save",
     "send post publish push submit",
+    "date time now clock today",
     "stop cancel end kill abort close terminate",
     "connect link attach authorize login",
     "file document doc",
@@ -47,6 +48,10 @@ SAME = 1000.0
 """Score of a name that differs in case, separators or a known prefix only."""
 _COMMON = 100
 """Names from which on a word is common."""
+_COVERED = 50.0
+"""Added to a name whose every word was said, whatever else was."""
+_TELLING = 3
+"""Words from which on a name says enough for that."""
 _LETTERS = 76.0
 """Edit ratio (0 to 100) below which letters alone mean nothing."""
 
@@ -61,11 +66,14 @@ def _stem(word: str) -> str:
 @lru_cache(maxsize=1 << 15)
 def words(text: str) -> frozenset[str]:
     """The words of a name or a text: lower case, by stem, synonyms folded into one."""
-    found = set()
-    for match in _WORDS.findall(text):
-        stem = _stem(match.lower())
-        found.add(_GROUP.get(match.lower(), _GROUP.get(stem, stem)))
-    return frozenset(found)
+    return frozenset(map(_folded, _WORDS.findall(text)))
+
+
+@lru_cache(maxsize=1 << 14)
+def _folded(word: str) -> str:
+    plain = word.lower()
+    stem = _stem(plain)
+    return _GROUP.get(plain, _GROUP.get(stem, stem))
 
 
 @lru_cache(maxsize=1 << 15)
@@ -87,16 +95,20 @@ class Names:
         self._loose = [loose(name) for name in self.names]
         self._same: dict[str, list[int]] = {}
         self._words: dict[str, list[int]] = {}
+        self._said: list[frozenset[str]] = []
         for i, name in enumerate(self.names):
             self._same.setdefault(self._loose[i], []).append(i)
-            for word in words(name):
+            said = words(bare(name))
+            self._said.append(said)
+            for word in said:
                 self._words.setdefault(word, []).append(i)
 
     def rank(self, name: str, limit: int = 10) -> list[tuple[str, float]]:
         """The nearest names with their scores, best first; equal scores by name."""
         wanted = words(bare(name)[:200])
         ranked = {
-            i: 100.0 * hits / max(len(wanted), len(words(self.names[i])), 1)
+            i: 100.0 * hits / max(len(wanted), len(self._said[i]), 1)
+            + (_COVERED if len(self._said[i]) >= _TELLING and self._said[i] <= wanted else 0.0)
             for i, hits in self._shared(wanted, limit)
         }
         key = loose(name)[:200]
@@ -118,7 +130,7 @@ class Names:
             weight = 1.0 / (1 + len(holders)) ** 0.25
             if len(holders) > _COMMON and scores:
                 for i in scores:
-                    if word in words(self.names[i]):
+                    if word in self._said[i]:
                         scores[i] += weight
             else:
                 for i in holders[: 5 * _COMMON]:

@@ -33,8 +33,8 @@ def _matches(subject: Subject) -> Iterator[Match]:
 
 def _required(subject: Subject) -> Iterator[Diagnostic]:
     registry = subject.registry
-    for name in subject.servers:
-        spec = registry.workspace.inline.get(name)
+    for name in subject.agent.inline:
+        spec = registry.workspace.inline.get(name) if name in subject.servers else None
         state = registry.state(name)
         if (
             spec

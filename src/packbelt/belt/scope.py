@@ -175,6 +175,8 @@ class Subject:
     def _servers(self, inherited: Sequence[str]) -> tuple[str, ...]:
         agent, registry = self.agent, self.registry
         keep = agent.inherit_mcp_servers
+        if keep is True and self.kept is None and not agent.mcp_servers and not agent.inline:
+            return tuple(inherited)
         names = set(inherited) if keep is True else set(inherited) & set(keep or ())
         names |= {n for n in agent.mcp_servers if n in registry.masks and n not in registry.private}
         names |= set(agent.inline)

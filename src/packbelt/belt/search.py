@@ -5,7 +5,6 @@ pure ones are no shorter than these lines.
 """
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from heapq import nsmallest
@@ -40,21 +39,21 @@ class Postings:
         self._postings: dict[str, list[tuple[int, float]]] = {}
         self._names: dict[str, int] = {}
         lengths: list[int] = []
-        counted: list[Counter[str]] = []
+        counted: list[dict[str, int]] = []
         for i, tool in enumerate(tools):
-            self._names.setdefault(loose(tool.name), 0)
-            self._names[loose(tool.name)] |= 1 << i
-            terms = Counter(words(tool.description[:_DESCRIPTION]))
+            name = loose(tool.name)
+            self._names[name] = self._names.get(name, 0) | 1 << i
+            terms = dict.fromkeys(words(tool.description[:_DESCRIPTION]), 1)
             for word in words(tool.id.source.partition(":")[2] + " " + tool.name):
-                terms[word] += _NAME_WEIGHT
+                terms[word] = terms.get(word, 0) + _NAME_WEIGHT
             counted.append(terms)
-            lengths.append(terms.total())
+            lengths.append(sum(terms.values()))
         mean = (sum(lengths) / len(lengths)) if lengths else 1.0
         for i, terms in enumerate(counted):
             norm = _K1 * (1 - _B + _B * lengths[i] / mean)
+            entries = {n: (i, n * (_K1 + 1) / (n + norm)) for n in set(terms.values())}
             for word, frequency in terms.items():
-                weight = frequency * (_K1 + 1) / (frequency + norm)
-                self._postings.setdefault(word, []).append((i, weight))
+                self._postings.setdefault(word, []).append(entries[frequency])
         self._size = len(lengths)
 
     def search(self, query: str, among: int, limit: int) -> list[int]:

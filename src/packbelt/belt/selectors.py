@@ -8,6 +8,7 @@ from packbelt.catalog.claude_tools import BUILTIN
 from packbelt.catalog.names import claude_readings
 from packbelt.catalog.near import listed, suggestion
 from packbelt.catalog.registry import Registry
+from packbelt.catalog.snapshot import shape
 from packbelt.catalog.workspace import Agent
 from packbelt.model import Code, Diagnostic, Level, Selector, ServerStatus
 from packbelt.model.selector import Kind, glob, is_glob
@@ -168,13 +169,13 @@ def _server_names(registry: Registry, agent: Agent | None, *, grant: bool) -> di
 
 def _everywhere(registry: Registry, part: str) -> int:
     """Mask of the tools of every server that fit a glob or have a name."""
-    mask = 0
+    mask, starts, wanted = 0, registry.starts, shape(part)
     for name, state in registry.snapshot.servers.items():
-        local = state.matching(part)
-        if (position := state.by_name.get(part)) is not None:  # a name that looks like a glob
+        local = state.matching(wanted)
+        if "[" in part and (position := state.by_name.get(part)) is not None:  # a name like a glob
             local |= 1 << position
         if local:
-            mask |= local << registry.starts[name]
+            mask |= local << starts[name]
     return mask
 
 
@@ -221,7 +222,7 @@ def _bind(registry: Registry, selector: Selector, targets: list[tuple[str, str]]
         if part == "*":
             mask |= registry.masks[server]
         elif is_glob(part):
-            mask |= registry.state(server).matching(part) << registry.starts[server]
+            mask |= registry.state(server).matching(shape(part)) << registry.starts[server]
     wild = all(part == "*" for _, part in targets)
     live = [server for server, _ in targets if registry.state(server).status is ServerStatus.CONNECTED]
     note = None

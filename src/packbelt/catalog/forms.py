@@ -54,13 +54,20 @@ def tool_line(wire_name: str, description: str, input_schema: Mapping[str, Any])
 
 def schema_problem(schema: object) -> str:
     """What makes a schema unusable for every provider; empty if nothing does."""
+    found = _form_problem(schema)
+    if found or not isinstance(schema, Mapping):
+        return found
+    return endless_reference(schema) if "$ref" in repr(schema) else ""
+
+
+def _form_problem(schema: object) -> str:
     if not isinstance(schema, Mapping):
         return "its input schema is not an object"
     if schema.get("type", "object") != "object":
         return f"its input schema has the type {schema['type']!r}, and arguments are an object"
     if not isinstance(schema.get("properties", {}), Mapping):
         return "the `properties` of its input schema are not an object"
-    return endless_reference(schema) if "$ref" in repr(schema) else ""
+    return ""
 
 
 def normal_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -170,10 +177,7 @@ def _server_tool(server: str, raw: object) -> Tool | str:
     if not isinstance(description, str):
         return "its description is not a string"
     schema = raw.get("inputSchema", raw.get("input_schema", {}))
-    try:
-        problem = schema_problem({} if schema is None else schema)
-    except RecursionError:
-        problem = "its input schema is nested too deeply"
+    problem = _form_problem({} if schema is None else schema)
     if problem:
         return problem
     annotations = raw.get("annotations")
@@ -182,9 +186,14 @@ def _server_tool(server: str, raw: object) -> Tool | str:
         name.encode()
         wire_name, altered = server_wire_name(server, name)
         line = tool_line(wire_name, description, schema)
-        size = len(line.encode())
-    except (UnicodeEncodeError, ValueError, TypeError, RecursionError):
+        size = len(line) if line.isascii() else len(line.encode())
+        problem = endless_reference(schema) if '"$ref"' in line else ""
+    except RecursionError:
+        return "its input schema is nested too deeply"
+    except (UnicodeEncodeError, ValueError, TypeError):
         return "it holds what JSON or UTF-8 cannot carry"
+    if problem:
+        return problem
     if size > MAX_SCHEMA:
         return f"its definition has {size:,} bytes, over the limit of {MAX_SCHEMA:,}"
     return Tool(

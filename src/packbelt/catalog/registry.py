@@ -137,10 +137,12 @@ class Registry:
                 continue
             tools += state.tools
             mask = self.masks[name] = ((1 << len(state.tools)) - 1) << start
-            self.status[state.status] |= mask
+            if state.status is not ServerStatus.CONNECTED:
+                self.status[state.status] |= mask
         self.tools = tools
         self.all = (1 << len(tools)) - 1
         self.server_tools = self.all & ~self.index.all
+        self.status[ServerStatus.CONNECTED] = self.server_tools & ~sum(self.status.values())
         self.handoffs = self.index.handoffs
 
     def state(self, server: str) -> ServerState:
@@ -191,10 +193,7 @@ class Registry:
         """
         seen: dict[str, int] = {}
         mask = 0
-        for name in self.servers:
-            state = self.snapshot.servers.get(name)
-            if state is None:
-                continue
+        for name, state in self.snapshot.servers.items():
             for position in state.altered:
                 i = self.starts[name] + position
                 other = seen.setdefault(self.tools[i].wire_name, i)

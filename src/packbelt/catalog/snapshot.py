@@ -1,11 +1,12 @@
 """`Snapshot`: what is true now. Immutable; every change is a new one."""
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping
+import sys
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from packbelt.catalog.forms import server_tools
 from packbelt.catalog.tokens import count
@@ -14,6 +15,28 @@ from packbelt.model import Diagnostic, Permission, Selector, ServerStatus, Tool,
 from packbelt.model.selector import WILDCARD, glob
 
 Placed = Literal["direct", "packed", "deferred"]
+
+
+class Shape(NamedTuple):
+    """A case-sensitive glob over sorted names, read once for all servers.
+
+    Attributes:
+        head: the letters before the first wildcard.
+        end: the first text after all that start with the head; None where nothing is.
+        fits: what a name in between must match; None where the head says all.
+    """
+
+    head: str
+    end: str | None
+    fits: Callable[[str], object] | None
+
+
+@lru_cache(maxsize=256)
+def shape(pattern: str) -> Shape:
+    """The shape of a glob."""
+    head = WILDCARD.split(pattern, maxsplit=1)[0]
+    end = head[:-1] + chr(ord(head[-1]) + 1) if head and ord(head[-1]) < sys.maxunicode else None
+    return Shape(head, end, None if end and pattern == head + "*" else glob(pattern).match)
 
 
 @dataclass(frozen=True)
@@ -35,34 +58,38 @@ class ServerState:
     diagnostics: tuple[Diagnostic, ...] = ()
     where: Where | None = None
 
+    names: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """The tools' plain names, in their order."""
+    altered: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    """Positions of the tools whose wire name was altered; only such names can clash."""
+
+    def __post_init__(self) -> None:
+        # Worked out on load: every belt reads them, and none should pay for it.
+        names = tuple([tool.id.name for tool in self.tools])
+        altered = tuple([i for i, tool in enumerate(self.tools) if tool.altered])
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "altered", altered)
+
     @cached_property
     def by_name(self) -> Mapping[str, int]:
         """Position of each tool in `tools`."""
-        return {tool.id.name: i for i, tool in enumerate(self.tools)}
+        return {name: i for i, name in enumerate(self.names)}
 
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """The tools' plain names, in their order."""
-        return tuple(tool.id.name for tool in self.tools)
-
-    def matching(self, pattern: str) -> int:
-        """The tools whose plain names fit a case-sensitive glob, as bits of their positions.
+    def matching(self, shape: "Shape") -> int:
+        """The tools whose plain names fit a glob, as bits of their positions.
 
         The names are sorted, so the letters before the first wildcard narrow them to one run.
         """
         names = self.names
-        head = WILDCARD.split(pattern, maxsplit=1)[0]
-        low = bisect_left(names, head)
-        high = bisect_right(names, head, lo=low, key=lambda name: name[: len(head)])
-        if pattern == head + "*":
+        low = bisect_left(names, shape.head)
+        high = len(names) if shape.end is None else bisect_left(names, shape.end, low)
+        if shape.fits is None or low == high:
             return (1 << high) - (1 << low)
-        fits = glob(pattern).match
-        return sum(1 << i for i in range(low, high) if fits(names[i]))
-
-    @cached_property
-    def altered(self) -> tuple[int, ...]:
-        """Positions of the tools whose wire name was altered; only such names can clash."""
-        return tuple(i for i, tool in enumerate(self.tools) if tool.altered)
+        mask = 0
+        for i in range(low, high):
+            if shape.fits(names[i]):
+                mask |= 1 << i
+        return mask
 
     @cached_property
     def tokens(self) -> int:

@@ -3,10 +3,12 @@
 import json
 from hashlib import sha256
 
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
 
 def compact(data: object) -> str:
     """JSON without blanks, non-ASCII as it is, keys in the order given: what is sent."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return _compact(data)
 
 
 def canonical(data: object) -> str:

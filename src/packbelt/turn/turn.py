@@ -99,11 +99,11 @@ def turn(workspace: Workspace, snapshot: Snapshot | None, agent: str | Scope) ->
         AgentRefusedError: it cannot start as its file stands.
         SelectorError: a spawn on its path names what does not exist.
     """
-    scope = Scope(agent) if isinstance(agent, str) else agent
     registry = bind(workspace, NOTHING if snapshot is None else snapshot)
-    found = registry.memo.get(("turn", scope))
+    found = registry.memo.get(("turn", agent))
     if found is None:
-        found = registry.memo["turn", scope] = Turn(started(belt_of(registry, scope)))
+        scope = Scope(agent) if isinstance(agent, str) else agent
+        found = registry.memo["turn", agent] = Turn(started(belt_of(registry, scope)))
     known: Turn = found
     return known
 
