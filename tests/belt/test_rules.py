@@ -552,6 +552,14 @@ def test_auto_exposure_weighs_servers_together_in_their_order():
     assert_belt(belt, direct=["a/t", "b/t"], packed=["c/t"])
 
 
+def test_auto_exposure_goes_by_the_order_of_admission():
+    one = [server_tool("t", "word " * 100)]
+    workspace = make_workspace(budget=Budget(server_tokens=200, belt_tokens=200))
+    belt = make_belt(workspace, make_snapshot({"a": one, "z": one}, admitted=["server:z/t"]))
+    assert_belt(belt, direct=["z/t"], packed=["a/t"])
+    assert [entry.placed for entry in belt.admission] == ["direct", "direct", "packed"]
+
+
 def test_the_opener_and_the_finder_exist_if_and_only_if_needed():
     workspace = make_workspace(
         tools=["t", "u"], packs=[pack("p", ["t"]), pack("q", ["u"], exposure="deferred")]

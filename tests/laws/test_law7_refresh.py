@@ -56,7 +56,7 @@ def same(one, other):
 def test_a_handle_after_any_events_gives_what_a_fresh_turn_gives(world, steps):
     workspace, snapshot = world.workspace, world.snapshot
     handle = AgentHandle(workspace, world.scope)
-    recorded = snapshot.admitted
+    recorded, before = snapshot.admitted, None
     for step in [None, *steps]:
         snapshot = snapshot if step is None else after(snapshot, step)
         if step is not None and step[0] == "reload":
@@ -66,6 +66,9 @@ def test_a_handle_after_any_events_gives_what_a_fresh_turn_gives(world, steps):
             now = handle.turn(snapshot)
         except (AgentRefusedError, SelectorError):
             continue  # the agent cannot start as things stand; what was recorded stays
+        if now is before:
+            continue  # nothing happened
+        before = now
         anew = make_snapshot(  # built from what each server lists now, without any history
             {name: map(wire_form, state.tools) for name, state in sorted(snapshot.servers.items())},
             status={name: state.status for name, state in snapshot.servers.items()},

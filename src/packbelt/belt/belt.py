@@ -174,16 +174,21 @@ class Belt(Mapping[str, BeltTool]):
     def admission(self) -> tuple[Admitted, ...]:
         """What to record as admitted so that a later belt moves nothing that stands here."""
         entries = {entry.id: entry for entry in self.registry.snapshot.admitted}
+
+        def record(identity: str, placement: Placed | None) -> None:
+            known = entries.get(identity)
+            if known is None or known.placed is None:  # an order given without placements is filled in
+                entries[identity] = Admitted(identity, placement)
+
         # A tool that is direct for being named says nothing of how its server is placed.
         named = {str(self.registry.tools[i].id) for i in bits(self.direct & self._placement.named)}
         for tool in self.tools:
             identity = str(tool.id)
-            entries.setdefault(identity, Admitted(identity, None if identity in named else "direct"))
+            record(identity, None if identity in named else "direct")
         placed: tuple[tuple[int, Placed], ...] = ((self.deferred, "deferred"), (self.packed, "packed"))
         for mask, placement in placed:
             for i in bits(mask):
-                identity = str(self.registry.tools[i].id)
-                entries.setdefault(identity, Admitted(identity, placement))
+                record(str(self.registry.tools[i].id), placement)
         return tuple(entries.values())
 
     # by name --------------------------------------------------------------------------------------------

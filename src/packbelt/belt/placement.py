@@ -91,10 +91,10 @@ class Placement:
             if group.policy.exposure is Exposure.AUTO:
                 auto.update(group.servers)
                 everything |= group.mask
-        recorded = registry.recorded
+        recorded, arrival = registry.recorded, registry.arrival
         mine = [name for name in self.subject.servers if name in auto and registry.masks[name]]
         direct = packed = fits = spent = 0
-        for name in sorted(mine, key=lambda name: name not in recorded):
+        for name in sorted(mine, key=lambda n: (n not in recorded, arrival.get(n, len(arrival)))):
             mask = registry.masks[name]
             placed = recorded.get(name)
             if placed == "packed":

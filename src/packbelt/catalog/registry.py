@@ -282,6 +282,12 @@ class Registry:
                 placed.setdefault(server, placement)
         return placed
 
+    @cached_property
+    def arrival(self) -> Mapping[str, int]:
+        """The place of each admitted server in the order of arrival."""
+        servers = (self.tools[i].id.server for i, _ in self.admitted)
+        return {name: place for place, name in enumerate(dict.fromkeys(servers)) if name is not None}
+
     def locate(self, identity: ToolId) -> int | None:
         """The bit of an identity."""
         server = identity.server

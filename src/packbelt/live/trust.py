@@ -9,6 +9,7 @@ is no. Not trusted means: no process, no connection, and no variable of the envi
 
 import json
 import os
+import shlex
 import stat
 import sys
 import tempfile
@@ -26,6 +27,8 @@ from packbelt.model import PackbeltError, Where
 VARIABLE = "PACKBELT_TRUST"
 _VERSION = 1
 _MAX_FILE = 1 << 20
+SHOWN = 16_000
+"""Bytes of a definition that are shown to whoever is asked to trust it: enough that no tail stays hidden."""
 
 
 class TrustError(PackbeltError):
@@ -195,10 +198,10 @@ class Trust:
 
 def describe(spec: ServerSpec) -> str:
     """What starting a server would do, in one line as its file has it: no placeholder is filled in."""
-    what = spec.url if spec.transport == "http" else " ".join([spec.command, *spec.args])
+    what = spec.url if spec.transport == "http" else shlex.join([spec.command, *spec.args])
     names = [*spec.env, *spec.headers]
     with_names = f" (sets {', '.join(names)})" if names else ""
-    return clean(f"{spec.name}: {what}{with_names}", 400)
+    return clean(f"{spec.name}: {what}{with_names}", SHOWN)
 
 
 def config_directory(environ: Mapping[str, str]) -> Path:
