@@ -319,3 +319,17 @@ def test_bug41_a_right_tool_in_a_wrong_pack_is_told_its_pack(belt):
     kind, text, offers = told(belt, "config_get", "more")
     assert (kind, offers[0]) == ("wrong_pack", "use_pack")
     assert 'it is in pack "system"' in text
+
+
+@pytest.mark.parametrize("status", ["starting", "failed", "disconnected"])
+def test_a_tool_of_a_server_that_never_said_what_it_has_is_not_called_unknown(status):
+    snapshot = make_snapshot(status={"crm": status})
+    hint = hint_for(make_belt(make_workspace(), snapshot), "mcp__crm__list")
+    assert hint.kind is HintClass.UNAVAILABLE
+    assert f'Server "crm" is {status}' in hint.text
+    assert hint.suggestions == ()
+
+
+def test_a_name_of_a_connected_server_without_such_a_tool_is_unknown():
+    hint = hint_for(make_belt(make_workspace(), make_snapshot({"crm": []})), "mcp__crm__list")
+    assert hint.kind is HintClass.UNKNOWN

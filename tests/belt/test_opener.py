@@ -165,14 +165,40 @@ def test_a_reserved_pack_is_not_listed_and_opening_it_leads_to_the_hand_off():
     assert [offer.tool for offer in refusal.hint.suggestions] == ["delegate_to_boss"]
 
 
-def test_a_long_listing_keeps_every_name_and_drops_schemas():
-    wide = {f"field_{i}": {"type": "string", "description": "x" * 200} for i in range(100)}
-    listed = [server_tool(f"t{i}", "Does it.", {"type": "object", "properties": wide}) for i in range(20)]
+def wide_tools(count, letters):
+    wide = {"field": {"type": "string", "description": "x" * letters}}
+    return [
+        server_tool(f"t{i:03}", f"Does it {i}.", {"type": "object", "properties": wide}) for i in range(count)
+    ]
+
+
+def opened(tools, query=None):
     workspace = make_workspace(budget=Budget(server_tokens=1))
-    belt = make_belt(workspace, make_snapshot({"s": listed}))
-    text = listing(belt, "mcp:s")
-    assert all(f"\nmcp__s__t{i}: Does it." in text for i in range(20))
-    assert len(text) < 70_000
+    belt = make_belt(workspace, make_snapshot({"s": tools}))
+    asked = {"pack": "mcp:s", **({"arguments": {"query": query}} if query else {})}
+    return admit(belt, "use_pack", asked).answer
+
+
+def test_a_short_listing_has_every_schema():
+    text = opened(wide_tools(5, 100))
+    assert text.count('"field"') == 5
+    assert "more;" not in text
+
+
+def test_a_long_listing_keeps_every_name_on_a_line_of_its_own_and_stays_short():
+    text = opened(wide_tools(400, 3000))
+    names = [line.partition(":")[0] for line in text.splitlines() if line.startswith("mcp__s__t")]
+    assert names == [f"mcp__s__t{i:03}" for i in range(400)]
+    assert text.count('"field"') == 5
+    assert "395 more;" in text
+    assert len(text) < 40_000
+
+
+def test_a_query_lists_what_fits_with_its_schema():
+    text = opened(wide_tools(400, 3000), query="t399")
+    assert "mcp__s__t399: Does it 399.\n{" in text
+    assert "mcp__s__t001" not in text
+    assert "No tool of it fits." in opened(wide_tools(3, 10), query="zebra")
 
 
 def test_find_tools_finds_by_what_a_tool_does_and_an_exact_name_first():

@@ -2,7 +2,7 @@ import pytest
 
 from packbelt.catalog import load
 from packbelt.catalog.config import parse_config
-from packbelt.model import Access, Exposure, Permission, WorkspaceError
+from packbelt.model import Access, Code, Exposure, Level, Permission, WorkspaceError
 
 
 def refused(text: str) -> WorkspaceError:
@@ -150,3 +150,25 @@ def test_a_deny_that_nothing_answers_to_fails_the_load(write, key, entry, mend):
 def test_a_deny_of_a_server_stands_while_nobody_can_read_which_servers_there_are(write):
     root = write({"packbelt.yaml": "deny: [github/*]\n", ".mcp.json": "{"})
     assert load(root).config.deny[0].text == "github/*"
+
+
+def test_the_other_ending_is_refused_and_not_silently_ignored(write):
+    root = write({"packbelt.yml": "ceiling: read\n", "packbelt.yaml": ""})
+    with pytest.raises(WorkspaceError, match=r"packbelt.yml: this name is not read; rename it"):
+        load(root)
+
+
+def test_a_root_that_is_named_and_has_no_file_is_an_error_where_other_agents_have_one(write):
+    lead = "---\nname: lead\ndescription: Leads.\ntools: []\n---\nLead.\n"
+    root = write({"packbelt.yaml": "orchestrator: leed\n", "prompts/agents/lead.md": lead})
+    (found,) = load(root).diagnostics
+    assert (found.code, found.level, str(found.where)) == (
+        Code.ROOT_UNKNOWN,
+        Level.ERROR,
+        "packbelt.yaml:1",
+    )
+    assert "'lead'" in found.mend
+
+
+def test_a_root_that_is_named_is_implied_where_no_agent_has_a_file(write):
+    assert load(write({"packbelt.yaml": "orchestrator: boss\n"})).diagnostics == ()

@@ -50,3 +50,22 @@ def test_the_text_is_told_of_the_belt_that_repeats_it_most_and_once(build, agent
     files = {f"prompts/agents/w{n}.md": agent('tools: []\ndelegates: "*"') for n in range(12)}
     shared = [found for found in run(build(files)) if found.code is Code.TEXT_SHARED]
     assert [found.name for found in shared] == ["orchestrator"]
+
+
+def test_the_mend_of_a_dear_server_does_not_say_to_pack_what_is_packed(build, find):
+    listed = [{"name": "t", "description": "word " * 90, "inputSchema": {"type": "object"}}]
+    snapshot = Snapshot().connect("wordy", listed)
+    config = "budget: {tool_tokens: 70}\nservers: {wordy: {exposure: %s}}\n"
+    (sent,) = find(build({"packbelt.yaml": config % "direct"}), Code.OVER_BUDGET, snapshot)
+    (away,) = find(build({"packbelt.yaml": config % "packed"}), Code.OVER_BUDGET, snapshot)
+    assert "pack the server" in sent.mend
+    assert "pack the server" not in away.mend
+
+
+def test_a_pack_that_costs_more_than_it_saves_is_noted_with_both_figures(build, find):
+    small = {"packs/dev.yaml": "id: dev\ntools:\n  - {name: a, description: Does a.}\n"}
+    many = "".join(f"  - {{name: t{n}, description: {'word ' * 40}}}\n" for n in range(20))
+    large = {"packs/dev.yaml": f"id: dev\ntools:\n{many}"}
+    (found,) = find(build(small), Code.PACKED_AT_A_LOSS)
+    assert found.level is Level.NOTE
+    assert find(build(large), Code.PACKED_AT_A_LOSS) == []

@@ -76,7 +76,7 @@ def test_a_delegate_that_is_no_agent_gets_its_near_miss(build, find, agent):
         }
     )
     (found,) = find(workspace, Code.DELEGATE_UNKNOWN)
-    assert (found.level, found.name, found.mend) == (Level.ERROR, "keepr", "did you mean keeper?")
+    assert (found.level, found.name, found.mend) == (Level.ERROR, "keepr", "did you mean 'keeper'?")
     assert found.where == Where("prompts/agents/orchestrator.md", 3)
 
 

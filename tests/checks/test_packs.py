@@ -40,7 +40,7 @@ def test_a_misspelt_member_gets_its_near_miss(build, find, agent):
         }
     )
     (found,) = find(workspace, Code.MEMBER_UNKNOWN)
-    assert "did you mean delegate_to_clerk" in found.mend
+    assert "did you mean 'delegate_to_clerk'" in found.mend
 
 
 def test_a_name_in_two_packs_of_a_workspace_made_in_python_is_an_error(build, find, agent):
@@ -55,7 +55,7 @@ def test_an_owner_and_a_carrier_that_are_no_agents_are_errors_with_line_and_near
     pack = "id: files\nowners:\n  - clerc\ncarriers:\n  - nobody_at_all\ntools: [{name: file_read}]\n"
     workspace = build({"packs/files.yaml": pack, "prompts/agents/clerk.md": agent()})
     owner, carrier = find(workspace, Code.OWNER_UNKNOWN)
-    assert (owner.where, owner.mend) == (Where("packs/files.yaml", 3), "did you mean clerk?")
+    assert (owner.where, owner.mend) == (Where("packs/files.yaml", 3), "did you mean 'clerk'?")
     assert (carrier.name, carrier.where) == ("nobody_at_all", Where("packs/files.yaml", 5))
     assert {owner.level, carrier.level} == {Level.ERROR}
 

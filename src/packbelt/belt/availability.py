@@ -107,9 +107,10 @@ def _ceiling(ask: Ask) -> int:
 
 def _ceiling_reasons(ask: Ask, i: int) -> Iterator[Reason]:
     subject = ask[0]
-    needs = subject.registry.permission(i)
-    reason = subject.ceiling_reason
-    yield Reason(Rule.CEILING, f"it needs {needs}, and {reason.detail}", reason.where)
+    registry, reason = subject.registry, subject.ceiling_reason
+    needs = registry.permission(i)
+    by_default = ", as server tools do unless `servers:` says less" if registry.tools[i].id.server else ""
+    yield Reason(Rule.CEILING, f"it needs {needs}{by_default}, and {reason.detail}", reason.where)
 
 
 # reserved

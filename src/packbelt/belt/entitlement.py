@@ -1,10 +1,14 @@
 """The rules of entitlement: what is denied to a scope, and what nothing grants it."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from packbelt.belt.row import Ask, Row
 from packbelt.belt.selectors import Purpose, match, match_all
 from packbelt.model import Reason, Rule
+
+if TYPE_CHECKING:
+    from packbelt.belt.belt import Belt
 
 # denied
 
@@ -143,3 +147,19 @@ OFF_BELT = (
     Row(Rule.SPAWN_TOOLS, _spawn_tools, _spawn_tools_reasons),
     Row(Rule.SCOPE_SERVERS, _scope_servers, _scope_servers_reasons),
 )
+
+
+def granted_by(belt: "Belt", i: int) -> Reason:
+    """What grants a tool that no rule takes away: an entry, a default, or `delegates`."""
+    subject = belt.subject
+    registry, agent = subject.registry, subject.agent
+    target = registry.tools[i].target
+    if target is not None:
+        said = '"*"' if agent.delegates == "*" else repr(target)
+        return Reason(Rule.AGENT_DELEGATES, f"its `delegates` say {said}", agent.where("delegates"))
+    for selector in agent.tools or ():
+        if match(registry, selector, Purpose.GRANT, agent).mask >> i & 1:
+            where = selector.where or agent.where("tools")
+            return Reason(Rule.AGENT_TOOLS, f"entry {selector.text!r} of its `tools` grants it", where)
+    where = registry.workspace.config.where("default_tools")
+    return Reason(Rule.DEFAULT_TOOLS, "it has no `tools` list, and `default_tools` is inherit", where)

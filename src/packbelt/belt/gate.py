@@ -115,7 +115,8 @@ def _open(belt: "Belt", opener: Tool, given: Mapping[str, Any] | None) -> Admiss
         name = None  # the pack's own id in the place of a tool asks for the pack
     if not name:
         if mask is not None and mask & belt.packed:
-            return Call(opener, given, answer=listing(belt, pack))
+            query = (inner or {}).get("query")
+            return Call(opener, given, answer=listing(belt, pack, query if isinstance(query, str) else ""))
         if not pack:
             return Call(opener, given, answer=index_text(belt))
         if mask is None:

@@ -14,9 +14,10 @@ from packbelt.belt.names import SAME, Names, bare, words
 from packbelt.belt.opener import index_lines, packs_of
 from packbelt.belt.routes import cuts_of, routes_to, ways
 from packbelt.catalog.registry import bits
-from packbelt.model import Call, Hint, HintClass, Route, Rule, State, Suggestion
+from packbelt.model import Call, Hint, HintClass, Route, Rule, ServerStatus, State, Suggestion
 from packbelt.model.encode import compact
 from packbelt.model.text import cut, quoted
+from packbelt.model.wire import server_wire_name
 
 if TYPE_CHECKING:
     from packbelt.belt.belt import Belt
@@ -143,9 +144,9 @@ class Hinter:
         if denial.name == self._registry.workspace.config.opener and denial.pack is None:
             return self._no_opener(denial)
         if denial.pack is None:
-            bare_name = self._bare_server_name(denial)
-            if bare_name:
-                return bare_name
+            known = self._bare_server_name(denial) or self._silent_server(denial)
+            if known:
+                return known
         offers = self._verified(self._near(denial))
         where = f" in pack {quoted(denial.pack)}" if denial.pack is not None else ""
         text = f"No tool is called {shown}{where}."
@@ -217,6 +218,21 @@ class Hinter:
                 reason = self._belt.reasons(gone[0])[0].detail
                 return Hint(HintClass.UNKNOWN, f"{text} {wire_name} is not available now: {reason}.")
         return Hint(HintClass.UNKNOWN, text + self._call(offers), offers) if offers else None
+
+    def _silent_server(self, denial: Denial) -> Hint | None:
+        """A name in the manner of a server that never said what it has: its tools are not known."""
+        for server in self._belt.subject.servers:
+            state = self._registry.state(server)
+            prefix = server_wire_name(server, "x")[0].removesuffix("x")
+            if state.tools or state.status is ServerStatus.CONNECTED or not denial.name.startswith(prefix):
+                continue
+            why = f" ({state.error})" if state.error else ""
+            text = (
+                f"Server {quoted(server)} is {state.status}{why}, so what it has is not known and cannot be "
+                f"called now. Go on without it."
+            )
+            return Hint(HintClass.UNAVAILABLE, text)
+        return None
 
     def _skill(self, denial: Denial) -> Hint | None:
         """An installed skill's name is not a tool's; the hand-off that runs skills is."""

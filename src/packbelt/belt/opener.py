@@ -4,9 +4,10 @@ Index, listing and gate read one mask, the belt's packed tools, so that nothing 
 refused and nothing callable is left out.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from packbelt.belt.search import search_in
 from packbelt.catalog.forms import native_tool
 from packbelt.catalog.registry import MCP, bits
 from packbelt.model import NATIVE, Permission, Tool
@@ -19,8 +20,12 @@ if TYPE_CHECKING:
 FIND_TOOLS = "find_tools"
 """The name of the search tool."""
 
-LISTING_LIMIT = 60_000
-"""Bytes of schemas in one listing; past it tools are listed without theirs, never left out."""
+LISTING_FULL = 16_000
+"""Letters of the tools that stand with description and schema in one listing."""
+LISTING_SHORT = 6_000
+"""Letters of those that follow with the first words of their description; the rest stands by name alone."""
+WORDS = 120
+"""Bytes of a description's first words."""
 
 _FINDER_SCHEMA: Mapping[str, Any] = {
     "type": "object",
@@ -59,7 +64,10 @@ def opener_tool(belt: "Belt") -> Tool:
         "properties": {
             "pack": {"type": "string", "description": "The pack's id."},
             "tool": {"type": "string", "description": "A tool of the pack; leave it out to list the pack."},
-            "arguments": {"type": "object", "description": "The tool's arguments."},
+            "arguments": {
+                "type": "object",
+                "description": 'The tool\'s arguments; without a tool, {"query": ...} narrows the list.',
+            },
         },
         "required": ["pack"],
     }
@@ -134,21 +142,46 @@ def _in_pack_order(belt: "Belt", pack_id: str, mask: int) -> list[int]:
     return [i for i in order if i is not None and mask >> i & 1]
 
 
-def listing(belt: "Belt", pack_id: str) -> str:
-    """What a pack holds for this agent: summary, guide, then each packed tool that it may call."""
+def listing(belt: "Belt", pack_id: str, query: str = "") -> str:
+    """What a pack holds for this agent: summary, guide, then each packed tool that it may call.
+
+    A large pack would fill its reader's context, and cost what packing saved. So only the first tools stand
+    with their schemas, more with their first words, and the rest by name; none is left out. A query lists
+    those that fit it best, with their schemas.
+    """
     registry = belt.registry
     part = (registry.pack_mask(pack_id) or 0) & belt.packed
-    opener = registry.workspace.config.opener
-    guide = "" if pack_id.startswith(MCP) else registry.workspace.packs[pack_id].guide.strip()
-    form = f'{opener}(pack="{shown_id(pack_id)}", tool="<name>", arguments={{...}})'
-    call = f"Call: {form}, or the tool by its name."
-    blocks = [_line(belt, pack_id, part), *([guide] if guide else []), call]
-    room = LISTING_LIMIT
-    for i in _in_pack_order(belt, pack_id, part):
-        tool = registry.tools[i]
-        schema = compact(tool.input_schema)
-        room -= len(schema)
-        said = one_line(tool.description)
-        shown = schema if room >= 0 else "(schema left out for length: call it without arguments to read it)"
-        blocks.append(f"{tool.wire_name}: {said}\n{shown}" if said else f"{tool.wire_name}\n{shown}")
+    shown = shown_id(pack_id)
+    form = f'{registry.workspace.config.opener}(pack="{shown}", tool="<name>", arguments={{...}})'
+    blocks = [_line(belt, pack_id, part), f"Call: {form}, or the tool by its name."]
+    if query:
+        found = search_in(belt, part, query)
+        return "\n\n".join([*blocks, *(map(_block, found) if found else ["No tool of it fits."])])
+    if not pack_id.startswith(MCP) and (guide := registry.workspace.packs[pack_id].guide.strip()):
+        blocks.insert(1, guide)
+    tools = [registry.tools[i] for i in _in_pack_order(belt, pack_id, part)]
+    full = _within(LISTING_FULL, map(_block, tools))
+    rest = tools[len(full) :]
+    short = _within(LISTING_SHORT, (f"{t.wire_name}: {harmless(t.description, WORDS)}" for t in rest))
+    blocks += full
+    if rest:
+        ask = f'{registry.workspace.config.opener}(pack="{shown}", arguments={{"query": "<name or words>"}})'
+        blocks.append(f"{len(rest)} more; {ask} shows the schemas of those that fit:")
+        blocks.append("\n".join([*short, *(tool.wire_name for tool in rest[len(short) :])]))
     return "\n\n".join(blocks)
+
+
+def _within(letters: int, texts: Iterable[str]) -> list[str]:
+    """The texts from the first on, as long as all of them together stay within a length."""
+    kept = []
+    for text in texts:
+        letters -= len(text)
+        if letters < 0:
+            break
+        kept.append(text)
+    return kept
+
+
+def _block(tool: Tool) -> str:
+    said = one_line(tool.description)
+    return f"{tool.wire_name}{': ' + said if said else ''}\n{compact(tool.input_schema)}"

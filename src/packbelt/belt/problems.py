@@ -89,7 +89,7 @@ def _remarks(belt: "Belt") -> Iterator[Diagnostic]:
                 Code.SERVER_FAILED,
                 f"server {name!r} failed{because(state.error)}; its tools are left out",
                 spec.where if spec else None,
-                "`packbelt connect` shows more",
+                "mend the server, then `packbelt connect` again",
                 name,
             )
     yield from _wire_names(belt)

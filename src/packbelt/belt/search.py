@@ -99,11 +99,15 @@ def finder_of(registry: Registry) -> Finder:
     return found
 
 
-def find_tools(belt: "Belt", query: str, limit: int = 5) -> list[Tool]:
-    """The callable tools that are not sent and fit a query, best first."""
-    among = belt.deferred | belt.packed
+def search_in(belt: "Belt", among: int, query: str, limit: int = 5) -> list[Tool]:
+    """The tools of a mask that fit a query, best first."""
     found = finder_of(belt.registry).postings.search(query, among, limit)
     return [belt.registry.tools[i] for i in found]
+
+
+def find_tools(belt: "Belt", query: str, limit: int = 5) -> list[Tool]:
+    """The callable tools that are not sent and fit a query, best first."""
+    return search_in(belt, belt.deferred | belt.packed, query, limit)
 
 
 def found_text(tools: Sequence[Tool]) -> str:

@@ -87,7 +87,8 @@ def match_all(
 def _pack(registry: Registry, selector: Selector, *, grant: bool) -> Match:
     mask = registry.pack_mask(selector.pack)
     if mask is None:
-        return _wrong(selector, f"no pack is called {selector.pack!r}", registry.workspace.packs)
+        known = [f"pack:{pack}" for pack in registry.workspace.packs]
+        return _wrong(selector, f"no pack is called {selector.pack!r}", known)
     return Match(mask & ~registry.handoffs if grant else mask)
 
 
@@ -243,7 +244,7 @@ def _wrong(selector: Selector, problem: str, known: Iterable[str] = (), mend: st
     """An entry that means nothing: a refusal in packbelt's own files, a diagnostic in imported ones."""
     names = sorted(known)
     if not mend:
-        last = selector.text.rpartition("/")[2].removeprefix("pack:")
+        last = selector.text.rpartition("/")[2]
         others = f"there are: {listed(names)}" if names else _CORRECT
         mend = suggestion(last, names, otherwise=NOT_HERE if selector.lenient else others)
     text = f"entry {selector.text!r}: {problem}"

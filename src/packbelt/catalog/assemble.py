@@ -13,6 +13,7 @@ from packbelt.catalog.handoffs import Names, handoff_tools, settle
 from packbelt.catalog.lock import read_lock
 from packbelt.catalog.names import safe_handoff
 from packbelt.catalog.natives import read_natives
+from packbelt.catalog.near import suggestion
 from packbelt.catalog.packs import PackFileRead, read_packs
 from packbelt.catalog.selectors import Known, check_denials, check_grants, check_matched
 from packbelt.catalog.servers import FILE as SERVERS_FILE
@@ -76,6 +77,7 @@ def assemble(root: Path, embedded: Path, given: Sequence[Callable[..., Any] | To
     agents, broken = settle(items, names, diagnostics)
     inline = _inline(items, agents, servers)
     if config.orchestrator not in agents and config.orchestrator not in broken:
+        diagnostics += _unknown_root(config, {*agents, *broken})
         agents = {config.orchestrator: _implied(config.orchestrator, origin), **agents}
     tools = [*natives.values(), *handoff_tools(agents, broken, config.orchestrator)]
     everything = replace(
@@ -219,6 +221,19 @@ def _inline(items: Iterable[Item], agents: Mapping[str, Agent], servers: Servers
                 )
             inline[name] = spec
     return inline
+
+
+def _unknown_root(config: Config, agents: Iterable[str]) -> list[Diagnostic]:
+    """A root that is named and has no file is implied, with every grant: a typo must not pass for a wish."""
+    names = sorted(agents)
+    if "orchestrator" not in config.lines or not names:
+        return []
+    problem = (
+        f"orchestrator {config.orchestrator!r} has no file, so an implied root with every tool stands in"
+    )
+    mend = suggestion(config.orchestrator, names, otherwise="write its file, or remove the key")
+    where = config.where("orchestrator")
+    return [Diagnostic(Level.ERROR, Code.ROOT_UNKNOWN, problem, where, mend, config.orchestrator)]
 
 
 def _implied(name: str, origin: Origin) -> Agent:

@@ -10,7 +10,7 @@ from packbelt.catalog.schema import ConfigFile, ServerPolicyFile, ToolPolicyFile
 from packbelt.catalog.text import Tree
 from packbelt.catalog.workspace import Budget, Config, ServerPolicy, Times, ToolPolicy
 from packbelt.catalog.yaml import Document, parse_yaml
-from packbelt.model import Access, Exposure, Permission, Selector, WorkspaceError
+from packbelt.model import Access, Exposure, Permission, Selector, Where, WorkspaceError
 from packbelt.model.wire import plain_name_problem
 
 FILE = "packbelt.yaml"
@@ -23,6 +23,9 @@ def read_config(tree: Tree) -> Config:
         WorkspaceError: it is not as the format says.
     """
     path = tree.root / FILE
+    other = path.with_suffix(".yml")
+    if other.exists():
+        raise WorkspaceError("this name is not read", where=Where(other.name), mend=f"rename it to {FILE}")
     if not path.exists() and not path.is_symlink():
         return Config()
     return parse_config(tree.read(path), FILE)

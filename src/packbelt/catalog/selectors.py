@@ -107,7 +107,8 @@ def _check_form(selector: Selector, key: str, known: Known) -> None:
     # A server is a pack too; whether it is there is asked where servers are.
     is_pack = selector.kind is Kind.PACK and not selector.pack.startswith(_SERVER_PACK)
     if is_pack and selector.pack not in known.packs:
-        mend = suggestion(selector.pack, known.packs, otherwise=f"known packs are {listed(known.packs)}")
+        packs = [f"pack:{pack}" for pack in known.packs]
+        mend = suggestion(text, packs, otherwise=f"known packs are {listed(known.packs)}")
         raise _error(selector, f"{text!r} in `{key}` names no pack", mend)
     if selector.kind is Kind.NAME and text not in known.names:
         if text in known.servers:

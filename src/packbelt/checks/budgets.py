@@ -40,8 +40,31 @@ def dear(bench: Workbench) -> Iterator[Diagnostic]:
                 f"{len(over)} of {len(costs)} tools of server {server!r} cost more tokens than the budget of "
                 f"{budget} a tool: {named}",
                 bench.place(server),
-                "pack the server (`exposure: packed`), deny what nobody needs, or raise `budget.tool_tokens`",
+                f"{_away(bench, mask)}deny what nobody needs, or raise `budget.tool_tokens`",
                 server,
+            )
+
+
+def _away(bench: Workbench, mask: int) -> str:
+    sent = any(belt.direct & mask for belt in bench.belts.values())
+    return "pack the server (`exposure: packed`), " if sent else ""
+
+
+def at_a_loss(bench: Workbench) -> Iterator[Diagnostic]:
+    """Packs that cost more than they save: the opener and its index are sent at every turn."""
+    for name, one in bench.turns.items():
+        if not one.belt.opener:
+            continue
+        cost = one.cost
+        if cost.tools > cost.if_unpacked:
+            yield Diagnostic(
+                Level.NOTE,
+                Code.PACKED_AT_A_LOSS,
+                f"agent {name!r} pays {cost.tools} tokens for its tools with the opener, and would pay "
+                f"{cost.if_unpacked} with nothing put away",
+                None,
+                "set `exposure: direct` on small packs, unless the tools should stay out of sight",
+                name,
             )
 
 
@@ -65,5 +88,5 @@ def repeated(bench: Workbench) -> Iterator[Diagnostic]:
         )
 
 
-CHECKS = (dear, repeated)
+CHECKS = (dear, at_a_loss, repeated)
 """The checks of this family."""

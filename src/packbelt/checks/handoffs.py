@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from packbelt.belt import Belt
-from packbelt.belt.names import near
 from packbelt.belt.routes import ways
 from packbelt.belt.selectors import Purpose, match_all
+from packbelt.catalog.near import suggestion
 from packbelt.catalog.registry import bits
 from packbelt.checks.workbench import Workbench, by_pack, called, listed
 from packbelt.model import Code, Diagnostic, Level, State
@@ -16,18 +16,17 @@ from packbelt.model import Code, Diagnostic, Level, State
 def delegates(bench: Workbench) -> Iterator[Diagnostic]:
     """Delegates that are no agents."""
     workspace = bench.workspace
-    agents = sorted({*workspace.agents, *workspace.broken})
+    agents = {*workspace.agents, *workspace.broken}
     for agent in workspace.agents.values():
         for name in agent.delegates if agent.delegates != "*" else ():
             if name in agents:
                 continue
-            close = near(name, agents)
             yield Diagnostic(
                 bench.level(agent.name, Level.ERROR),
                 Code.DELEGATE_UNKNOWN,
                 f"agent {agent.name!r} delegates to {name!r}, which is no agent",
                 agent.where("delegates"),
-                f"did you mean {', '.join(close)}?" if close else "name an agent, or remove it",
+                suggestion(name, agents, otherwise="name an agent, or remove it"),
                 name,
             )
 

@@ -1,8 +1,8 @@
 """Packs: members, owners and carriers that exist, and owners that can do their job."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from packbelt.belt.names import near
+from packbelt.catalog.near import nearest, suggestion
 from packbelt.catalog.registry import bits
 from packbelt.catalog.workspace import Pack
 from packbelt.checks.workbench import Workbench, called, listed
@@ -17,8 +17,8 @@ def members(bench: Workbench) -> Iterator[Diagnostic]:
         for name in pack.members:
             if index.find(name) is not None:
                 continue
-            close = near(name, known)
-            guess = f"did you mean {', '.join(close)}? Else define" if close else "define"
+            close = nearest(name, known)
+            guess = f"did you mean {close!r}? Else define" if close else "define"
             yield Diagnostic(
                 Level.WARNING,
                 Code.MEMBER_UNKNOWN,
@@ -52,7 +52,7 @@ def holders(bench: Workbench) -> Iterator[Diagnostic]:
         for key, names in (("owners", pack.owners), ("carriers", pack.carriers)):
             for name in names:
                 place = _place(pack, f"{key}.{name}", key)
-                yield from _holder(bench, name, f"`{key}` of pack {pack.id!r}", place)
+                yield from _holder(bench, name, names, f"`{key}` of pack {pack.id!r}", place)
     entries = bench.workspace.config.servers
     common = entries.get("*")
     for server, policy in entries.items():
@@ -60,19 +60,20 @@ def holders(bench: Workbench) -> Iterator[Diagnostic]:
             names = getattr(policy, key)
             if server == "*" or common is None or names != getattr(common, key):  # merged: said once, for "*"
                 for name in names:
-                    yield from _holder(bench, name, f"`{key}` of server {server!r}", policy.where)
+                    yield from _holder(bench, name, names, f"`{key}` of server {server!r}", policy.where)
 
 
-def _holder(bench: Workbench, name: str, what: str, where: Where | None) -> Iterator[Diagnostic]:
-    agents = sorted({*bench.workspace.agents, *bench.workspace.broken})
+def _holder(
+    bench: Workbench, name: str, beside: Sequence[str], what: str, where: Where | None
+) -> Iterator[Diagnostic]:
+    agents = {*bench.workspace.agents, *bench.workspace.broken}
     if name not in agents:
-        close = near(name, agents)
         yield Diagnostic(
             Level.ERROR,
             Code.OWNER_UNKNOWN,
             f"{name!r} in {what} is no agent",
             where,
-            f"did you mean {', '.join(close)}?" if close else "name an agent, or remove it",
+            suggestion(name, agents.difference(beside), otherwise="name an agent, or remove it"),
             name,
         )
 

@@ -160,6 +160,7 @@ class Code(StrEnum):
     # files that did not load, or not as written
     AGENT_BROKEN = "agent.broken"
     AGENT_SHADOWED = "agent.shadowed"
+    ROOT_UNKNOWN = "agent.root_unknown"
     AGENT_KEY = "agent.key"
     AGENT_TOOL_UNKNOWN = "agent.tool_unknown"
     AGENT_BUILTIN = "agent.builtin"
@@ -205,6 +206,7 @@ class Code(StrEnum):
     PROMISE_BROKEN = "promise.broken"
     UNREACHABLE = "capability.unreachable"
     OVER_BUDGET = "tool.over_budget"
+    PACKED_AT_A_LOSS = "pack.at_a_loss"
     TEXT_SHARED = "tool.text_shared"
     TEMPLATE_UNUSED = "template.unused"
     LAW_BROKEN = "law.broken"
@@ -217,6 +219,7 @@ class Code(StrEnum):
 
 CODES: dict[Code, str] = {
     Code.AGENT_BROKEN: "An agent's file did not load; the agent cannot start.",
+    Code.ROOT_UNKNOWN: "The root agent that packbelt.yaml names has no file, and others have.",
     Code.AGENT_SHADOWED: "A nearer file defines the same agent.",
     Code.AGENT_KEY: "An agent's file of another format has a key that packbelt does not read.",
     Code.AGENT_BUILTIN: "An imported agent names a tool that its own host runs; no belt here has it.",
@@ -260,6 +263,7 @@ CODES: dict[Code, str] = {
     Code.AGENT_EMPTY: "An agent can call nothing at all.",
     Code.PROMISE_BROKEN: "A text names a tool that its reader cannot call.",
     Code.UNREACHABLE: "No route leads from the root agent to a tool.",
+    Code.PACKED_AT_A_LOSS: "What an agent's packs save is less than the opener costs.",
     Code.OVER_BUDGET: "A tool's description and schema cost more tokens than the budget allows.",
     Code.TEXT_SHARED: "Tools of one belt repeat the same text.",
     Code.TEMPLATE_UNUSED: "A section template has a name that no prompt uses.",

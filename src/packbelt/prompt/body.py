@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from packbelt.belt.names import near
+from packbelt.catalog.near import nearest
 from packbelt.catalog.workspace import Agent, Workspace
 from packbelt.model import Code, Diagnostic, Level, Where
 from packbelt.model.text import quoted
@@ -38,14 +38,14 @@ def misplaced(agent: Agent, known: tuple[str, ...]) -> tuple[Diagnostic, ...]:
         name = match.group(1)
         if name in known or name in found:
             continue
-        guess = near(name, known, 1)
+        guess = nearest(name, known)
         found[name] = Diagnostic(
             Level.WARNING,
             Code.TEMPLATE_BROKEN,
             f"the prompt of agent {agent.name!r} places a section {quoted(name)}, which does not exist; "
             "it is left out",
             _where(agent, match.start()),
-            f"write {guess[0]}" if guess else f"there are: {', '.join(known)}",
+            f"write {guess}" if guess else f"there are: {', '.join(known)}",
             name,
         )
     return tuple(found.values())
