@@ -80,3 +80,11 @@ class Tool:
     def digest(self) -> str:
         """`sha256:` of name, description and schema in canonical JSON; worked out when asked for."""
         return digest([self.id.name, self.description, self.input_schema])
+
+    def to_json(self) -> dict[str, Any]:
+        """What is sent of it: `name`, `description` and `input_schema`, as Anthropic's API takes them."""
+        return {
+            "name": self.wire_name,
+            "description": self.description,
+            "input_schema": dict(self.input_schema),
+        }
