@@ -2,7 +2,7 @@
 
 import pytest
 
-from packbelt.belt import gate, hints
+from packbelt.belt import gate, offers
 from packbelt.belt.belt import Belt
 from packbelt.catalog.snapshot import Snapshot
 from packbelt.model import Code, Level, State, Suggestion
@@ -98,6 +98,6 @@ def test_a_reserved_tool_without_route_and_cut_breaks_law_3(build, find, agent, 
 
 
 def test_a_hint_that_proposes_a_refused_call_breaks_law_5(fleet, find, monkeypatch):
-    monkeypatch.setattr(hints.Hinter, "_verified", lambda _, __: (Suggestion("open_vault", {}),))
+    monkeypatch.setattr(offers.Offers, "verified", lambda _, __: (Suggestion("open_vault", {}),))
     messages = {found.message for found in find(fleet, Code.LAW_BROKEN)}
     assert any("law 5" in message and "'open_vault', which is refused" in message for message in messages)

@@ -142,7 +142,7 @@ def _reserved(ask: Ask) -> int:
 def _reserved_reasons(ask: Ask, i: int) -> Iterator[Reason]:
     pack = pack_at(ask[0].registry, i)
     owners = ", ".join(pack.owners) or "nobody"
-    detail = f"access of pack {pack.id!r} is {pack.access}; it is the job of {owners}"
+    detail = f"it is kept for {owners} (pack {pack.id!r}, access: {pack.access})"
     yield Reason(Rule.PACK_ACCESS, detail, pack.where("access"))
 
 

@@ -2,7 +2,8 @@
 
 from packbelt.belt.belt import Belt
 from packbelt.belt.gate import Denial, admit
-from packbelt.belt.hints import Spell, hint
+from packbelt.belt.hints import hint
+from packbelt.belt.voice import Spell
 from packbelt.model import Refusal, Resolution
 
 

@@ -1,6 +1,6 @@
 """Who asks: an agent, the agents that spawned it, and what the spawns cut."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -103,7 +103,7 @@ class Subject:
         allows: masks of what the spawns' `tools` left along the path, each with its reason.
         approve: mask of the calls that spawns along the path want approved.
         kept: servers that every `mcp_servers` cut along the path leaves, or None without a cut.
-        key: equal keys, equal belts.
+        key: equal keys, equal tools in equal states.
     """
 
     def __init__(self, registry: Registry, scope: Scope, parent: "Subject | None") -> None:
@@ -133,9 +133,14 @@ class Subject:
             tuple(mask for mask, _ in self.denies),
             tuple(mask for mask, _ in self.allows),
             self.approve,
-            self.servers,
-            self.kept,
+            *self._with_tools(),
         )
+
+    def _with_tools(self) -> Iterator[frozenset[str] | None]:
+        """What the servers add to the key: one that lists nothing makes no belt another."""
+        masks = self.registry.masks
+        yield frozenset(name for name in self.servers if masks[name])
+        yield None if self.kept is None else frozenset(name for name in self.kept if masks[name])
 
     def _lower(self, ceiling: Permission | None, whose: str, where: Where | None) -> None:
         if ceiling is not None and ceiling < self.ceiling:

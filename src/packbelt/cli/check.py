@@ -14,13 +14,18 @@ if TYPE_CHECKING:
 
 
 MOST = 4
-"""Warnings or notes of one kind that are shown; errors always are."""
+"""Warnings or notes of one kind that are shown."""
+MOST_ERRORS = 20
+"""Errors of one kind that are shown."""
 
 
 @click.command("check", epilog="Example: packbelt check --strict")
 @click.option("--strict", is_flag=True, help="Exit 1 on warnings too.")
 @click.option(
-    "--all", "everything", is_flag=True, help=f"Show more than {MOST} warnings or notes of one kind."
+    "--all",
+    "everything",
+    is_flag=True,
+    help=f"Show more than {MOST} warnings or notes of one kind, and more than {MOST_ERRORS} errors.",
 )
 @with_source
 def command(source: Source, *, strict: bool, everything: bool) -> int:
@@ -55,23 +60,24 @@ def _show(findings: Sequence["Diagnostic"], count: "Counter[Level]", *, everythi
     from packbelt.cli.output import LEVEL_STYLE, say, several, title
     from packbelt.model import Level
 
-    for level in Level:
-        found = [one for one in findings if one.level is level]
-        if not found:
-            continue
-        title((f"{level}s", LEVEL_STYLE[level]))
+    by_level = {level: [one for one in findings if one.level is level] for level in Level}
+    levels = [level for level in Level if by_level[level]]
+    for level in levels:
+        found = by_level[level]
+        most = MOST_ERRORS if level is Level.ERROR else MOST
+        title((f"{level}s", LEVEL_STYLE[level]), first=level is levels[0])
         left = Counter(one.code for one in found)
         shown: Counter[str] = Counter()
         for one in found:
             shown[one.code] += 1
             left[one.code] -= 1
-            if level is Level.ERROR or everything or shown[one.code] <= MOST:
+            if everything or shown[one.code] <= most:
                 place = f"{one.where}: " if one.where else ""
                 say("  ", (place, "dim"), one.message, (f"  [{one.code}]", "dim"))
                 if one.mend:
                     say("      ", ("mend: ", LEVEL_STYLE[level]), one.mend)
             elif not left[one.code]:
-                say("  ", (f"and {shown[one.code] - MOST} more of [{one.code}]; --all shows them", "dim"))
+                say("  ", (f"and {shown[one.code] - most} more of [{one.code}]; --all shows them", "dim"))
     if findings:
         say("")
     counts = ", ".join(several(count[level], level) for level in Level)

@@ -14,7 +14,11 @@ from packbelt.cli.options import Source, with_source
 if TYPE_CHECKING:
     from packbelt.catalog.snapshot import Snapshot
     from packbelt.catalog.workspace import ServerSpec, Workspace
-    from packbelt.live import Answer, Verdict
+    from packbelt.live import Verdict
+    from packbelt.model import Diagnostic
+
+KEPT = 6
+"""Servers that are named as kept; of more only the number is."""
 
 
 def _complete_servers(ctx: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -40,20 +44,40 @@ def _complete_servers(ctx: click.Context, _: click.Parameter, begun: str) -> lis
 def command(server: tuple[str, ...], save: Path | None, source: Source, *, trust: bool, lock: bool) -> int:
     """Start the configured servers, or each SERVER named; show what they offer; stop them again.
 
+    Exits 1 if a server failed, or if its entry cannot be used.
+
     Starting a server runs its command, so you are asked first. --trust answers yes; without a terminal and
-    without --trust nothing is started, unless PACKBELT_TRUST holds the workspace's directory. Exits 1 if a
-    server failed. With --snapshot, what was known of the others stays in what --save writes.
+    without --trust nothing is started, unless PACKBELT_TRUST holds the workspace's directory. The answer
+    "always" is remembered for these very definitions in this directory, in trust.json: on Linux in
+    ~/.config/packbelt, on macOS in ~/Library/Application Support/packbelt, on Windows in %APPDATA%/packbelt,
+    and anywhere in $XDG_CONFIG_HOME/packbelt where that is set. To revoke it, delete the entry or the file.
+
+    Of your variables a server gets PATH, HOME, USER, LOGNAME, SHELL, TERM, TMPDIR, TEMP, TMP, LANG, LC_ALL,
+    LC_CTYPE, SYSTEMROOT, PATHEXT and USERPROFILE, and no other. What else it needs stands in `env` of its
+    entry: "env": {"HTTPS_PROXY": "${HTTPS_PROXY}"}.
+
+    What --save writes holds the servers that were started. What is known of others stays where they are in
+    the file of --snapshot, or, with SERVER and without --snapshot, in FILE itself. PACKBELT_SNAPSHOT does
+    not count here.
     """
     from packbelt.cli.connect_text import Watch, answer_json, show
+    from packbelt.cli.loaded import report
     from packbelt.cli.output import note, write_json
     from packbelt.live.connect import connect_now
+    from packbelt.model import PackbeltError
 
     workspace = source.own_workspace()
-    known = source.snapshot()
-    specs = _chosen(workspace, server)
-    if not specs:
+    broken, others = _errors(workspace, server)
+    report(others)
+    specs = _chosen(workspace, server, broken)
+    known = base_of(source, save, named=bool(server))
+    if not specs and not broken:
         note("no server is configured; .mcp.json and the agents' mcp_servers are where they are")
-    verdict = _allowed(workspace, specs, granted=trust, may_ask=not source.json)
+    try:
+        verdict = _allowed(workspace, specs, granted=trust, may_ask=not source.json)
+    except PackbeltError:
+        report(broken)
+        raise
     with Watch(len(verdict.trusted)) as watch:
         found = connect_now(workspace, verdict.trusted, on_progress=watch)
     snapshot = merged(known, found)
@@ -66,20 +90,36 @@ def command(server: tuple[str, ...], save: Path | None, source: Source, *, trust
 
         write_text(workspace.root / "packbelt.lock", lock_of(workspace, found))
     if source.json:
-        write_json(answer_json(specs, found, verdict, watch.seconds))
+        write_json(answer_json(specs, found, verdict, watch.seconds, broken))
     else:
-        show(specs, found, verdict, watch.seconds)
+        show(specs, found, verdict, watch.seconds, broken)
     if verdict.refused:
         note(verdict.line)
     if save is not None:
-        note(f"wrote {save}; packbelt dump --snapshot {save} reads it")
+        kept = kept_words(known, found)
+        note(f"wrote {save}{kept}; packbelt dump --snapshot {save} reads it")
     if lock:
         note(f"wrote {workspace.root / 'packbelt.lock'}")
-    fine = len(verdict.trusted) == len(specs) and all(s.status == "connected" for s in found.servers.values())
-    return FINE if fine else FINDINGS
+    fine = all(state.status == "connected" for state in found.servers.values())
+    return FINE if fine and not verdict.refused and not broken else FINDINGS
 
 
-def _chosen(workspace: "Workspace", names: Sequence[str]) -> "list[ServerSpec]":
+def _errors(workspace: "Workspace", names: Sequence[str]) -> "tuple[list[Diagnostic], list[Diagnostic]]":
+    """Entries in question that cannot be used, the whole file among them; and what else did not load."""
+    from packbelt.cli.loaded import load_errors
+    from packbelt.model import Code
+
+    broken: list[Diagnostic] = []
+    others: list[Diagnostic] = []
+    for one in load_errors(workspace):
+        asked = not names or one.name in names
+        (broken if one.code is Code.SERVER_BROKEN and asked else others).append(one)
+    return broken, others
+
+
+def _chosen(
+    workspace: "Workspace", names: Sequence[str], broken: "Sequence[Diagnostic]"
+) -> "list[ServerSpec]":
     """The servers named, or all: the shared ones, then those that agents declare for themselves.
 
     Raises:
@@ -90,7 +130,7 @@ def _chosen(workspace: "Workspace", names: Sequence[str]) -> "list[ServerSpec]":
 
     specs = {**workspace.servers, **workspace.inline}
     for name in names:
-        if name not in specs:
+        if name not in specs and name not in {one.name for one in broken}:
             close = near(name, list(specs))
             mend = f"near it: {', '.join(close)}" if close else f"there are: {', '.join(specs) or 'none'}"
             raise WorkspaceError(f"no server is called {name!r}", mend=mend, name=name)
@@ -107,31 +147,44 @@ def _allowed(
     """
     import sys
 
-    from packbelt.live import Trust
+    from packbelt.cli.ask import may_start
+    from packbelt.cli.output import note
+    from packbelt.live import Answer, Trust
     from packbelt.model import WorkspaceError
 
-    ask = _ask if may_ask and sys.stdin.isatty() and sys.stderr.isatty() else None
-    verdict = Trust.of_user().resolve(workspace, granted=granted, ask=ask, specs=specs)
+    answers: list[Answer] = []
+
+    def ask(root: Path, doubtful: "Sequence[ServerSpec]") -> Answer:
+        answers.append(may_start(root, doubtful))
+        return answers[-1]
+
+    trust = Trust.of_user()
+    can_ask = may_ask and sys.stdin.isatty() and sys.stderr.isatty()
+    verdict = trust.resolve(workspace, granted=granted, ask=ask if can_ask else None, specs=specs)
+    if Answer.ALWAYS in answers:
+        note(f"remembered in {trust.file}; to revoke it, delete the entry there, or the file")
     if verdict.refused and not verdict.trusted:
         raise WorkspaceError(verdict.line)
     return verdict
 
 
-def _ask(root: Path, specs: "Sequence[ServerSpec]") -> "Answer":
-    """Ask whoever sits at the terminal, who sees each command and address first."""
-    from packbelt.live import Answer, describe
+def base_of(source: Source, save: Path | None, *, named: bool) -> "Snapshot":
+    """What was known before: the snapshot asked for, else, for some servers only, the file to be written.
 
-    click.echo(f"{root} wants to start:", err=True)
-    for spec in specs:
-        click.echo(f"  {describe(spec)}", err=True)
-    return Answer(
-        click.prompt(
-            "Start them?",
-            type=click.Choice([str(answer) for answer in Answer]),
-            default=str(Answer.NO),
-            err=True,
-        )
-    )
+    Raises:
+        SnapshotError: it cannot be used.
+    """
+    if source.file is not None and not source.from_variable:
+        return source.snapshot()
+    base = save if named and save is not None and save.exists() else None
+    return Source(source.directory, base, json=source.json).snapshot()
+
+
+def kept_words(known: "Snapshot", found: "Snapshot") -> str:
+    """Which servers a snapshot has from before, as a part of a sentence; empty if none."""
+    kept = [name for name in known.servers if name not in found.servers]
+    more = f" and {len(kept) - KEPT} more" if len(kept) > KEPT else ""
+    return f" (kept from {known.file}: {', '.join(kept[:KEPT])}{more})" if kept else ""
 
 
 def merged(known: "Snapshot", found: "Snapshot") -> "Snapshot":

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 
+from packbelt.catalog.servers import FILE as SERVERS_FILE
 from packbelt.catalog.snapshot import Snapshot
 from packbelt.catalog.workspace import ServerSpec
+from packbelt.cli.loaded import line_of
 from packbelt.cli.output import Column, Table, draw, number, say, several
-from packbelt.model import ServerStatus
+from packbelt.live.trust import NOT_TRUSTED
+from packbelt.model import Diagnostic, ServerStatus
 from packbelt.model.text import one_line
 
 if TYPE_CHECKING:
@@ -20,8 +23,7 @@ if TYPE_CHECKING:
     from packbelt.live import Verdict
 
 _STYLE = {ServerStatus.CONNECTED: "good", ServerStatus.FAILED: "bad"}
-NOT_TRUSTED = "not trusted"
-"""The status of a server that was not started."""
+_TIMES = {"start": "one that is late to start", "list": "one that is late to list its tools"}
 
 
 class Watch(AbstractContextManager["Watch"]):
@@ -73,9 +75,13 @@ class Watch(AbstractContextManager["Watch"]):
 
 
 def show(
-    specs: Sequence[ServerSpec], found: Snapshot, verdict: "Verdict", seconds: Mapping[str, float]
+    specs: Sequence[ServerSpec],
+    found: Snapshot,
+    verdict: "Verdict",
+    seconds: Mapping[str, float],
+    broken: Sequence[Diagnostic],
 ) -> None:
-    """A line for each server, and the sums."""
+    """A line for each server, those whose entry cannot be used included, the sums, and what may help."""
     table = Table(
         (
             Column("server"),
@@ -90,7 +96,8 @@ def show(
         name = spec.name
         state = found.servers.get(name)
         if state is None:
-            table.add(name, (NOT_TRUSTED, "odd"), "", "", "", verdict.refused.get(name, ""))
+            why = verdict.refused.get(name, NOT_TRUSTED)
+            table.add(name, (NOT_TRUSTED, "odd"), "", "", "", "" if why == NOT_TRUSTED else why)
             continue
         status = (str(state.status), _STYLE.get(state.status, "odd"))
         took = f"{seconds[name]:.1f}" if name in seconds else ""
@@ -99,6 +106,8 @@ def show(
             table.add(name, status, number(len(state.tools)), number(state.tokens), took, (remarks, "odd"))
         else:
             table.add(name, status, "", "", took, state.error)
+    for one in broken:
+        table.add(row_name(one), (str(ServerStatus.FAILED), "bad"), "", "", "", line_of(one))
     connected = [state for state in found.servers.values() if state.status is ServerStatus.CONNECTED]
     if len(connected) > 1:
         tools, tokens = sum(len(s.tools) for s in connected), sum(s.tokens for s in connected)
@@ -107,13 +116,50 @@ def show(
     for state in connected:
         for one in state.diagnostics:
             say((f"{one.level}: ", "odd"), one.message, f"; {one.mend}" if one.mend else "")
+    _may_help(specs, found)
+
+
+def _may_help(specs: Sequence[ServerSpec], found: Snapshot) -> None:
+    """One line on what a server is started with, where one failed; and on the limits that one passed."""
+    from packbelt.live.failure import late_for
+
+    failed = {name: s.error for name, s in found.servers.items() if s.status is ServerStatus.FAILED}
+    helps = []
+    if any(spec.transport == "stdio" and spec.name in failed for spec in specs):
+        helps.append(
+            "servers get only PATH, HOME and the like (packbelt connect --help lists them) and the variables "
+            "of their own `env`: name there what else they need, such as SSL_CERT_FILE or HTTPS_PROXY"
+        )
+    late = {late_for(error) for error in failed.values()}
+    helps += [
+        f"for {said} raise `times.{limit}` in packbelt.yaml"
+        for limit, said in _TIMES.items()
+        if limit in late
+    ]
+    if helps:
+        say(("; ".join(helps), "dim"))
+
+
+def row_name(one: Diagnostic) -> str:
+    """What a broken entry's row is called: its server, or the file where nothing in it can be read."""
+    return one.name or (one.where.file if one.where else SERVERS_FILE)
 
 
 def answer_json(
-    specs: Sequence[ServerSpec], found: Snapshot, verdict: "Verdict", seconds: Mapping[str, float]
+    specs: Sequence[ServerSpec],
+    found: Snapshot,
+    verdict: "Verdict",
+    seconds: Mapping[str, float],
+    broken: Sequence[Diagnostic],
 ) -> dict[str, Any]:
     """The servers as `packbelt connect --json` shows them; seconds are wall time from start to answer."""
-    return {"servers": [_server_json(spec.name, found, verdict, seconds) for spec in specs]}
+    failed = {"status": str(ServerStatus.FAILED), "tools": 0, "tokens": 0, "seconds": None}
+    return {
+        "servers": [
+            *(_server_json(spec.name, found, verdict, seconds) for spec in specs),
+            *({"name": row_name(one), **failed, "error": line_of(one)} for one in broken),
+        ]
+    }
 
 
 def _server_json(

@@ -20,7 +20,12 @@ _NAMED = 3
 
 @click.command("dump", epilog="Example: packbelt dump orchestrator --snapshot now.yaml")
 @click.argument("agent", required=False, shell_complete=complete_agents)
-@click.option("--all", "everything", is_flag=True, help="List every tool that is put away or withheld.")
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="List every tool that is put away or withheld; without AGENT, every agent.",
+)
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
@@ -62,7 +67,7 @@ def command(agent: str | None, out: Path | None, method: Method, source: Source,
 
         only = turns[agent] if agent is not None else None
         if only is None or isinstance(only, PackbeltError):
-            show_fleet(registry, turns, method)
+            show_fleet(registry, turns, method, everything=everything)
         else:
             show_turn(only, method, everything=everything)
 

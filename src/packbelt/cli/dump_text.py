@@ -16,9 +16,9 @@ from packbelt.cli.output import (
     several,
     title,
 )
-from packbelt.cli.words import instead, place, show_servers, source_words
+from packbelt.cli.words import NOTHING_TO_DO, instead, place, show_servers, source_words
 from packbelt.cost import Cost, Method, line_tokens, shared_text
-from packbelt.model import State
+from packbelt.model import Code, Diagnostic, State
 
 if TYPE_CHECKING:
     from packbelt.belt import Belt, BeltTool
@@ -35,7 +35,7 @@ _WITHHELD = (
 """States of withheld tools but for the packed, which the packs show; what has a way to it first."""
 
 _NAMED = 3
-"""Families that one line names."""
+"""Families, or servers, that one line names."""
 
 _WORTH_SAYING = 100
 """Tokens of repeated text from which it is mentioned."""
@@ -57,7 +57,7 @@ def show_turn(turn: "Turn", method: Method, *, everything: bool) -> None:
     _packs(belt, method, everything=everything)
     _withheld(belt, method, everything=everything)
     _sections(cost)
-    _total(cost)
+    _total(cost, away=bool(belt.packed or belt.deferred))
     _diagnostics(turn)
 
 
@@ -108,15 +108,15 @@ def _direct(turn: "Turn", cost: Cost) -> None:
 
 def _packs(belt: "Belt", method: Method, *, everything: bool) -> None:
     registry = belt.registry
-    figures = (Column("tools", "right"), Column("saves", "right"))
+    figures = (Column("tools", "right"), Column("tokens", "right"))
     table = Table((Column("pack"), *figures, Column("what it holds", wraps=True)))
-    saved = 0
+    away = 0
     for pack in (*registry.workspace.packs, *(MCP + server for server in registry.servers)):
         inside = list(bits((registry.pack_mask(pack) or 0) & belt.packed))
         if not inside:
             continue
         tokens = {i: line_tokens(registry.tools[i], method) for i in inside}
-        saved += sum(tokens.values())
+        away += sum(tokens.values())
         summary = registry.pack(pack).summary or f"tools of server {pack.removeprefix(MCP)}"
         table.add((pack, "away"), number(len(inside)), number(sum(tokens.values())), (summary, "dim"))
         if everything:
@@ -127,7 +127,7 @@ def _packs(belt: "Belt", method: Method, *, everything: bool) -> None:
     count = belt.packed.bit_count()
     opener = registry.workspace.config.opener
     title(f"Packs: {several(count, 'tool')} put away", (f", called through {opener} or by name", "dim"))
-    table.add_sum(("saved", "sum"), (number(count), "sum"), (number(saved), "sum"))
+    table.add_sum(("put away", "sum"), (number(count), "sum"), (number(away), "sum"))
     draw(table)
 
 
@@ -183,7 +183,10 @@ def _families(group: Sequence["BeltTool"]) -> str:
     """What the tools of a group are, in a few words."""
     if len(group) == 1:
         return group[0].tool.wire_name
-    names = list(dict.fromkeys(_family(entry) for entry in group))
+    return _names(list(dict.fromkeys(_family(entry) for entry in group)))
+
+
+def _names(names: Sequence[str]) -> str:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more
 
@@ -218,24 +221,38 @@ def _sections(cost: Cost) -> None:
     draw(table)
 
 
-def _total(cost: Cost) -> None:
+def _total(cost: Cost, *, away: bool) -> None:
     parts = f" = {number(cost.tools)} tools + {number(cost.sections)} sections"
     title(f"Total: {several(cost.total, 'token')}", (parts, "dim"))
     if not cost.total:
         return
     say(f"  expect {number(cost.low)} to {number(cost.high)} on a provider's bill")
-    if cost.if_unpacked > cost.tools:
-        share = 100 * (cost.if_unpacked - cost.tools) / cost.if_unpacked
-        whole = number(cost.if_unpacked)
-        say(f"  with nothing put away the tools would cost {whole}, so {share:.0f} % is saved")
+    if away:
+        say(f"  {_saving(cost)}; with nothing put away the tools would cost {number(cost.if_unpacked)}")
     say((f"  {cost.encoding}, {cost.method}: {cost.about}", "dim"))
 
 
+def _saving(cost: Cost) -> str:
+    """What putting away saves on the tools, what is sent for it (the opener, the search) taken off."""
+    net = cost.if_unpacked - cost.tools
+    if net < 0:
+        return f"putting away costs {several(-net, 'token')} more than it saves"
+    share = f" ({100 * net / cost.if_unpacked:.0f} %)" if net else ""
+    sections = ", the sections not counted" if cost.sections else ""
+    return f"putting away saves {several(net, 'token')}{share} net of the opener{sections}"
+
+
 def _diagnostics(turn: "Turn") -> None:
-    if not turn.diagnostics:
+    """Remarks; failed servers stand at the top, and of what asks for nothing each kind has one line."""
+    kinds: dict[str, list[Diagnostic]] = {}
+    for count, one in enumerate(turn.diagnostics):
+        if one.code is not Code.SERVER_FAILED:
+            kinds.setdefault(one.code if one.mend == NOTHING_TO_DO else f"{count}", []).append(one)
+    if not kinds:
         return
     title("Remarks")
-    for one in turn.diagnostics:
+    for one, *rest in kinds.values():
         where = f"{one.where}: " if one.where else ""
         mend = f"; {one.mend}" if one.mend else ""
-        say("  ", (f"{one.level} ", LEVEL_STYLE[one.level]), (where, "dim"), one.message + mend)
+        more = f"; so with {_names([other.name for other in rest])}" if rest else ""
+        say("  ", (f"{one.level} ", LEVEL_STYLE[one.level]), (where, "dim"), one.message + more + mend)

@@ -22,7 +22,12 @@ def command(agent: str, tool: str, source: Source) -> None:
     belt = source.turn(agent).belt
     entry = belt.find(tool)
     if entry is None:
-        _unknown(belt, tool, as_json=source.json)
+        from packbelt.cli.words import run_by_claude
+
+        if said := run_by_claude(belt, tool):
+            _others(belt, tool, said, as_json=source.json)
+        else:
+            _unknown(belt, tool, as_json=source.json)
     elif source.json:
         from packbelt.cli.json_forms import element_json
         from packbelt.cli.output import write_json
@@ -32,6 +37,22 @@ def command(agent: str, tool: str, source: Source) -> None:
         from packbelt.cli.explain_text import show
 
         show(belt, entry)
+
+
+def _others(belt: "Belt", name: str, said: str, *, as_json: bool) -> None:
+    """A tool that the agent's own host runs: what packbelt knows of it is whether the file names it."""
+    from packbelt.cli.json_forms import unknown_json
+    from packbelt.cli.output import say, write_json
+
+    if as_json:
+        write_json(unknown_json(name, said))
+        return
+    agent = belt.subject.agent
+    say((name, "title"), said.removeprefix(name))
+    for key, listed in (("tools", agent.tools or ()), ("disallowedTools", agent.disallowed_tools)):
+        for one in listed:
+            if one.text == name:
+                say((f"  {agent.name}'s `{key}` names it, {one.where}", "dim"))
 
 
 def _unknown(belt: "Belt", tool: str, *, as_json: bool) -> None:

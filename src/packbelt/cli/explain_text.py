@@ -4,8 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from packbelt.belt import Belt, BeltTool
+from packbelt.belt.entitlement import granted_by
 from packbelt.belt.placement import Placement
 from packbelt.belt.rules import TABLE, reasons_of
+from packbelt.cli.mends import mend_of
 from packbelt.cli.output import STATE_STYLE, Column, Span, Table, draw, say, title
 from packbelt.cli.words import call_words
 from packbelt.model import Reason, Route, State
@@ -40,6 +42,8 @@ class Step:
         settles: whether this is the answer that counts; later ones only say what else stands in the way.
         reasons: the rules that answered.
         passed: the words for a tool that passed.
+        because: what it passed by, and where that was written; empty where there is no more to say.
+        mend: what would change the answer; empty where nothing is known.
     """
 
     question: str
@@ -47,6 +51,8 @@ class Step:
     settles: bool
     reasons: Sequence[Reason]
     passed: str = ""
+    because: str = ""
+    mend: str = ""
 
 
 def steps(belt: Belt, entry: BeltTool) -> list[Step]:
@@ -62,10 +68,30 @@ def steps(belt: Belt, entry: BeltTool) -> list[Step]:
             continue
         question, passed = _QUESTIONS[state]
         reasons = reasons_of(ask, belt.fold, state, i)
-        found.append(Step(question, state if reasons else None, state is decision.state, reasons, passed))
+        if reasons:
+            found.append(
+                Step(question, state, state is decision.state, reasons, mend=mend_of(belt, i, reasons))
+            )
+        else:
+            found.append(_passed(belt, i, state, question, passed))
     if decision.state in _PLACEMENT:
         found.append(Step("how is it presented?", decision.state, settles=True, reasons=decision.reasons))
     return found
+
+
+def _passed(belt: Belt, i: int, state: State, question: str, words: str) -> Step:
+    """A question that does not hold the tool up, and why not where that is not plain."""
+    because = ""
+    if state is State.OFF_BELT:
+        grant = granted_by(belt, i)
+        words, because = grant.detail, _rule(grant)
+    elif state is State.OVER_CEILING:
+        ceiling = belt.subject.ceiling_reason
+        because = f"{ceiling.detail}, {ceiling.where}" if ceiling.where else ceiling.detail
+        words = f"needs {belt.registry.permission(i)}, under the ceiling {belt.subject.ceiling}"
+    elif state is State.UNAVAILABLE and (server := belt.registry.tools[i].id.server):
+        words = f"server {server!r} is connected"
+    return Step(question, None, settles=False, reasons=(), passed=words, because=because)
 
 
 def show(belt: Belt, entry: BeltTool) -> None:
@@ -116,11 +142,15 @@ def _step_rows(step: Step, *, settled: bool) -> Iterable[tuple[Span, Span]]:
     """Answer and detail; each reason's rule and place on a line of their own."""
     if step.answer is None:
         yield ("passed", "dim"), (step.passed, "dim")
+        if step.because:
+            yield "", (step.because, "dim")
         return
     answer: Span = (f"also {step.answer}", "dim") if settled else (str(step.answer), STATE_STYLE[step.answer])
     for line, reason in enumerate(step.reasons):
         yield answer if line == 0 else "", reason.detail
         yield "", (_rule(reason), "dim")
+    if step.mend:
+        yield "", step.mend
 
 
 def _rule(reason: Reason) -> str:

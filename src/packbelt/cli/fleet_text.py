@@ -9,15 +9,31 @@ from packbelt.cli.json_forms import refusal
 from packbelt.cli.output import LEVEL_STYLE, Column, Table, draw, number, say, several, title
 from packbelt.cli.words import CONNECT, not_connected, place, show_servers
 from packbelt.cost import Method
-from packbelt.model import Diagnostic, Level, PackbeltError
+from packbelt.model import Code, Diagnostic, Level, PackbeltError
 
 if TYPE_CHECKING:
     from packbelt.turn import Turn
 
+_IDLE = 8
+"""Agents that can call nothing, from more than which they share a line."""
+_IDLE_NAMED = 6
+"""Such agents that the line names."""
 
-def show_fleet(registry: Registry, turns: Mapping[str, "Turn | PackbeltError"], method: Method) -> None:
-    """Every agent; one that cannot start with the reasons."""
+
+def show_fleet(
+    registry: Registry, turns: Mapping[str, "Turn | PackbeltError"], method: Method, *, everything: bool
+) -> None:
+    """Every agent; one that cannot start with the reasons.
+
+    Args:
+        registry: what is known.
+        turns: each agent's turn, or why it has none.
+        method: how tokens are counted.
+        everything: whether each of many agents that can call nothing gets a row too.
+    """
     say((several(len(turns), "agent"), "title"), (f"  {place(registry)}", "dim"))
+    _remarks(registry, turns)
+    idle = [] if everything else _idle(registry, turns)
     show_servers(registry, registry.servers)
     say("")
     columns = ("sent", "packed", "withheld", "tokens", "if unpacked")
@@ -29,6 +45,8 @@ def show_fleet(registry: Registry, turns: Mapping[str, "Turn | PackbeltError"], 
         if isinstance(turn, PackbeltError):
             table.add(name, "-", "-", "-", "-", "-", ("refused", "bad"))
             continue
+        if name in idle:
+            continue
         belt, cost = turn.belt, turn.measure(method)
         packed = belt.packed.bit_count()
         withheld = len(belt.withheld) - packed
@@ -36,8 +54,35 @@ def show_fleet(registry: Registry, turns: Mapping[str, "Turn | PackbeltError"], 
         remarks = remarks or bool(turn.diagnostics)
         table.add(name, *(number(count) for count in counts), _levels(turn.diagnostics))
     draw(table)
+    if idle:
+        more = ", ..." if len(idle) > _IDLE_NAMED else ""
+        names = ", ".join(idle[:_IDLE_NAMED])
+        say(f"  {several(len(idle), 'agent')} without a known tool: {names}{more}", ("  (--all)", "dim"))
     _refused(refused)
     _next(registry, remarks=remarks or bool(refused))
+
+
+def _remarks(registry: Registry, turns: Mapping[str, "Turn | PackbeltError"]) -> None:
+    """What holds for the whole table."""
+    workspace = registry.workspace
+    root = workspace.agents.get(workspace.orchestrator)
+    if root is not None and not root.file:
+        say(f"  {root.name} is implied: packbelt's own root, every agent is its delegate")
+    started = [turn for turn in turns.values() if not isinstance(turn, PackbeltError)]
+    if any(one.code is Code.AGENT_BUILTIN for turn in started for one in turn.diagnostics):
+        say("  Claude Code's own tools (Bash, Read, ...) are not counted here")
+
+
+def _idle(registry: Registry, turns: Mapping[str, "Turn | PackbeltError"]) -> list[str]:
+    """Agents that can call nothing, if they are many; never the root."""
+    names = [
+        name
+        for name, turn in turns.items()
+        if not isinstance(turn, PackbeltError)
+        and not turn.belt.callable
+        and name != registry.workspace.orchestrator
+    ]
+    return names if len(names) > _IDLE else []
 
 
 def _levels(diagnostics: tuple[Diagnostic, ...]) -> tuple[str, str]:

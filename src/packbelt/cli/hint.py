@@ -14,13 +14,17 @@ def command(agent: str, name: str, pack: str | None, source: Source) -> None:
     """What AGENT is told when it calls NAME.
 
     Every call that the answer proposes has passed the gate. With --pack, NAME is called through the opener,
-    inside that pack.
+    inside that pack. Tools that Claude Code runs itself are not packbelt's to speak of, and it says so.
     """
     from packbelt.belt import hint_for
     from packbelt.cli.json_forms import hint_json
     from packbelt.cli.output import write_json
+    from packbelt.cli.words import run_by_claude
+    from packbelt.model import Hint, HintClass
 
-    hint = hint_for(source.turn(agent).belt, name, pack)
+    belt = source.turn(agent).belt
+    said = "" if pack else run_by_claude(belt, name)
+    hint = Hint(HintClass.UNKNOWN, f"{said}.") if said else hint_for(belt, name, pack)
     if source.json:
         write_json(hint_json(hint))
     else:

@@ -68,9 +68,9 @@ def element_json(entry: BeltTool, method: Method = "json") -> Json:
     }
 
 
-def unknown_json(name: str) -> Json:
+def unknown_json(name: str, why: str = "") -> Json:
     """A name that neither workspace nor snapshot has."""
-    reason = Reason(Rule.NO_SUCH_TOOL, f"no tool is called {name!r}")
+    reason = Reason(Rule.NO_SUCH_TOOL, why or f"no tool is called {name!r}")
     return {"name": name, "state": str(State.UNKNOWN), "reasons": [_reason_json(reason)], "routes": []}
 
 

@@ -1,12 +1,13 @@
 """What every command takes: a workspace, a snapshot, and the form of the answer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from packbelt.catalog.snapshot import Snapshot
     from packbelt.catalog.workspace import Workspace
     from packbelt.turn import Turn
+
+VARIABLE = "PACKBELT_SNAPSHOT"
+"""The variable that names a snapshot where no option does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +28,13 @@ class Source:
         directory: the workspace's directory, or None for the nearest.
         file: the snapshot's file, or None for nothing connected.
         json: whether the answer is JSON.
+        from_variable: whether the snapshot's file is the one that the environment names.
     """
 
     directory: Path | None
     file: Path | None
     json: bool
+    from_variable: bool = False
 
     def workspace(self) -> "Workspace":
         """The workspace; without one, the embedded, and a line on standard error that says so.
@@ -67,22 +73,33 @@ class Source:
             SnapshotError: it cannot be used.
         """
         from packbelt.catalog.snapshot import Snapshot
+        from packbelt.model import SnapshotError
         from packbelt.turn import NOTHING
 
-        return NOTHING if self.file is None else Snapshot.from_file(self.file)
+        if self.file is None:
+            return NOTHING
+        try:
+            return Snapshot.from_file(self.file)
+        except SnapshotError as error:
+            if not self.from_variable:
+                raise
+            mend = "; ".join(part for part in (error.mend, f"{VARIABLE} names this file") if part)
+            raise SnapshotError(error.problem, where=error.where, mend=mend, name=error.name) from None
 
     def registry(self) -> "Registry":
-        """Workspace and snapshot joined.
+        """Workspace and snapshot joined, for all agents; what else did not load is said on standard error.
 
         Raises:
             WorkspaceError, SnapshotError: one of them cannot be used.
         """
         from packbelt.catalog.registry import bind
 
-        return bind(self.workspace(), self.snapshot())
+        workspace = self.workspace()
+        _report(workspace, list(workspace.broken))
+        return bind(workspace, self.snapshot())
 
     def turn(self, agent: str) -> "Turn":
-        """An agent's turn.
+        """An agent's turn; what else did not load is said on standard error.
 
         Raises:
             WorkspaceError, SnapshotError: one of them cannot be used.
@@ -90,7 +107,17 @@ class Source:
         """
         from packbelt.turn import turn
 
-        return turn(self.workspace(), self.snapshot(), agent)
+        workspace = self.workspace()
+        _report(workspace, [agent])
+        return turn(workspace, self.snapshot(), agent)
+
+
+def _report(workspace: "Workspace", agents: Sequence[str]) -> None:
+    """Say what did not load, but for the agents that the answer itself speaks of."""
+    from packbelt.cli.loaded import is_of, load_errors, report
+
+    told = is_of(workspace, agents)
+    report([one for one in load_errors(workspace) if not told(one)])
 
 
 def with_source(command: Callable[..., int | None]) -> Callable[..., int | None]:
@@ -107,6 +134,8 @@ def with_source(command: Callable[..., int | None]) -> Callable[..., int | None]
         "--snapshot",
         type=click.Path(path_type=Path),
         metavar="FILE",
+        envvar=VARIABLE,
+        show_envvar=True,
         help="What is connected now, as `packbelt connect --save FILE` wrote it.",
     )
     @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
@@ -114,7 +143,9 @@ def with_source(command: Callable[..., int | None]) -> Callable[..., int | None]
     def run(
         *args: Any, workspace: Path | None, snapshot: Path | None, as_json: bool, **kwargs: Any
     ) -> int | None:
-        return command(*args, source=Source(workspace, snapshot, as_json), **kwargs)
+        given = click.get_current_context().get_parameter_source("snapshot")
+        from_variable = given is ParameterSource.ENVIRONMENT
+        return command(*args, source=Source(workspace, snapshot, as_json, from_variable), **kwargs)
 
     return run
 

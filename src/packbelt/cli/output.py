@@ -5,6 +5,7 @@ first, since names, descriptions and errors come from files and servers that oth
 """
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ import click
 from packbelt.model.text import one_line
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
     from rich.text import Text
 
 Span = str | tuple[str, str]
@@ -48,6 +49,9 @@ STATE_STYLE = {
     "unknown": "bad",
 }
 """The style of each state."""
+
+_CODE = re.compile(r"\x1b\[[0-9;]*m")
+_TAIL = re.compile(r"(?: |\x1b\[[0-9;]*m)+$")
 
 LEVEL_STYLE = {"error": "bad", "warning": "odd", "note": "dim"}
 """The style of each level of diagnostics."""
@@ -109,11 +113,12 @@ def say(*spans: Span) -> None:
         _print(*spans)
 
 
-def title(*spans: Span) -> None:
-    """A heading, with an empty line before it."""
-    say("")
-    first, *rest = spans
-    say((_text(first), "title"), *rest)
+def title(*spans: Span, first: bool = False) -> None:
+    """A heading, with an empty line before it unless it is the first thing said."""
+    if not first:
+        say("")
+    head, *rest = spans
+    say((_text(head), "title"), *rest)
 
 
 def draw(table: Table, *, indent: int = 2) -> None:
@@ -215,7 +220,7 @@ def _print(*spans: Span) -> None:
         return
     text = _rich_text(*spans)
     indent = len(text.plain) - len(text.plain.lstrip(" "))
-    console.print(Padding(text[indent:], (0, 0, 0, indent), expand=False) if indent else text)
+    _show(console, Padding(text[indent:], (0, 0, 0, indent), expand=False) if indent else text)
 
 
 def _draw_rich(table: Table, indent: int) -> None:
@@ -237,4 +242,12 @@ def _draw_rich(table: Table, indent: int) -> None:
     for row in (*table.rows, *table.sums):
         shown.add_row(*(_rich_text(cell) for cell, _ in zip_longest(row, table.columns, fillvalue="")))
     if console is not None:
-        console.print(Padding(shown, (0, 0, 0, indent), expand=False))
+        _show(console, Padding(shown, (0, 0, 0, indent), expand=False))
+
+
+def _show(console: "Console", shown: "RenderableType") -> None:
+    """Print without the blanks that fill lines up: they wrap when a terminal narrows, and copy along."""
+    with console.capture() as captured:
+        console.print(shown)
+    for line in captured.get().splitlines():
+        click.echo(_TAIL.sub(lambda tail: "".join(_CODE.findall(tail[0])), line))

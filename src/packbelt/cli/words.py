@@ -18,6 +18,8 @@ _STATUS_STYLE = {
 }
 CONNECT = "packbelt connect --save now.yaml"
 """The command that makes a snapshot."""
+NOTHING_TO_DO = "nothing needs to be done"
+"""The mend of a note that asks for nothing."""
 _LISTED = 12
 """Connected servers that get a line each; of more only the sum is shown."""
 _SHOWN = 2
@@ -40,6 +42,15 @@ def short_path(path: Path) -> str:
         if path.is_relative_to(base):
             return f"{mark}/{path.relative_to(base)}"
     return str(path)
+
+
+def run_by_claude(belt: Belt, name: str) -> str:
+    """What there is to say of a tool of Claude Code's own, asked of an agent in its format; else nothing."""
+    from packbelt.catalog.claude_tools import BUILTIN
+
+    if name not in BUILTIN or belt.subject.agent.is_template or belt.registry.named(name):
+        return ""
+    return f"{name} is run by Claude Code itself; packbelt does not decide it"
 
 
 def source_words(belt: Belt, entry: BeltTool) -> str:

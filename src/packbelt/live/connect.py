@@ -16,12 +16,12 @@ from mcp.client import Transport
 from packbelt.catalog.snapshot import ServerState, Snapshot
 from packbelt.catalog.workspace import ServerSpec, Times, Workspace
 from packbelt.live.child import child
-from packbelt.live.environment import Resolved, child_environment, resolve
-from packbelt.live.failure import Witness, clean, explain, too_late
+from packbelt.live.environment import PlaceholderError, Resolved, child_environment, resolve
+from packbelt.live.failure import ANSWER, LIST, Witness, clean, explain, too_late
 from packbelt.live.listing import Listing, Tap, all_tools
 from packbelt.live.logs import discreet
 from packbelt.live.remote import remote
-from packbelt.model import PackbeltError, ServerStatus
+from packbelt.model import ServerStatus
 
 AT_ONCE = 16
 """Servers that start at the same time; each has its whole start time from when its turn comes."""
@@ -131,8 +131,8 @@ class _Starter:
         self.on_progress(spec.name, ServerStatus.STARTING, 0, 0.0)
         try:
             resolved = resolve(spec, self.environ)
-        except PackbeltError as error:
-            state = _failed(spec.name, f"{error.problem}; {error.mend}")
+        except PlaceholderError as error:
+            state = _failed(spec.name, f"{error.detail}; {error.mend}")
         else:
             with discreet(resolved.secrets):
                 state = await self._meet(resolved)
@@ -146,13 +146,13 @@ class _Starter:
         tap = Tap(self._transport(resolved, witness))
         listing: Listing | None = None
         instructions: str | None = None
-        doing, seconds = "answer", self.times.start
+        doing, seconds = ANSWER, self.times.start
         # One scope with a moving deadline: scopes must nest, and the client's outlives the start.
         scope = anyio.CancelScope(deadline=anyio.current_time() + seconds)
         try:
             with scope:
                 async with Client(tap, cache=None) as client:
-                    doing, seconds = "list its tools", self.times.list
+                    doing, seconds = LIST, self.times.list
                     scope.deadline = anyio.current_time() + seconds
                     instructions = client.instructions
                     listing = await all_tools(name, client, tap)

@@ -53,7 +53,17 @@ _CREDENTIALS = frozenset({"authorization", "proxy-authorization"})
 
 
 class PlaceholderError(PackbeltError):
-    """A server's definition cannot be filled in. Names the server and the variable, never a value."""
+    """A server's definition cannot be filled in. Names the server and the variable, never a value.
+
+    Args:
+        spec: the server's definition.
+        detail: what is wrong with it, without the server's name.
+        mend: what to do about it.
+    """
+
+    def __init__(self, spec: ServerSpec, detail: str, mend: str) -> None:
+        self.detail = detail
+        super().__init__(f"server {spec.name!r}: {detail}", where=spec.where, mend=mend, name=spec.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +159,7 @@ def _refuse_elsewhere(spec: ServerSpec) -> None:
     still += [("a name in headers", name) for name in spec.headers]
     for label, text in still:
         if "${" in text:
-            raise _error(
+            raise PlaceholderError(
                 spec,
                 f"{label} holds a placeholder, and it is not a field that expands",
                 "write it out; values of env and headers, url and args expand",
@@ -162,7 +172,7 @@ def _parse(spec: ServerSpec, label: str, text: str) -> _Parts:
     for match in _PLACEHOLDER.finditer(text):
         if match["malformed"]:
             # The text itself is not shown: what stands here by mistake may be a credential.
-            raise _error(
+            raise PlaceholderError(
                 spec,
                 f"{label} has a malformed placeholder at character {match.start() + 1}",
                 "write ${NAME}, ${NAME:-default}, or $${ for a literal ${",
@@ -177,7 +187,7 @@ def _parse(spec: ServerSpec, label: str, text: str) -> _Parts:
 def _require_set(spec: ServerSpec, label: str, parts: _Parts, environ: Mapping[str, str]) -> None:
     for part in parts:
         if isinstance(part, _Placeholder) and part.default is None and part.name not in environ:
-            raise _error(
+            raise PlaceholderError(
                 spec,
                 f"{label} needs ${{{part.name}}}, and that variable is not set",
                 f"set {part.name}, or write ${{{part.name}:-default}}",
@@ -188,18 +198,20 @@ def _check_header(
     spec: ServerSpec, name: str, parts: _Parts, value: Secret, environ: Mapping[str, str]
 ) -> None:
     if not _HEADER_NAME.fullmatch(name):
-        raise _error(spec, f"headers has a name that HTTP does not allow: {name!r}", "mend the name")
+        raise PlaceholderError(
+            spec, f"headers has a name that HTTP does not allow: {name!r}", "mend the name"
+        )
     for part in parts:
         if isinstance(part, _Placeholder) and not part.value(environ):
-            raise _error(
+            raise PlaceholderError(
                 spec,
                 f"headers.{name} comes out without its value: ${{{part.name}}} is empty",
                 f"give {part.name} a value, or remove the header",
             )
     if name.lower() in _CREDENTIALS and value.reveal().strip().lower() in _SCHEMES:
-        raise _error(spec, f"headers.{name} has no credential", "write one, or remove the header")
+        raise PlaceholderError(spec, f"headers.{name} has no credential", "write one, or remove the header")
     if not _HEADER_VALUE.fullmatch(value.reveal()):
-        raise _error(
+        raise PlaceholderError(
             spec,
             f"headers.{name} holds a character that HTTP does not allow",
             "check its variables for line ends",
@@ -217,7 +229,3 @@ def _secrets(
                 yield secret
         if not placeholders and label.startswith(("env.", "headers.")) and len(text) >= SHORTEST_LITERAL:
             yield values[label]
-
-
-def _error(spec: ServerSpec, problem: str, mend: str) -> PlaceholderError:
-    return PlaceholderError(f"server {spec.name!r}: {problem}", where=spec.where, mend=mend, name=spec.name)

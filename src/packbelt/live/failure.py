@@ -20,6 +20,9 @@ JUNK_KEPT = 3
 LINE_LENGTH = 200
 """Bytes of a third party's words in an error."""
 
+ANSWER, LIST = "answer", "list its tools"
+"""What a server is doing when it fails."""
+_LIMITS = {ANSWER: "start", LIST: "list"}
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -94,7 +97,16 @@ def too_late(witness: Witness, what: str, seconds: float) -> str:
     """The line for a server that ran out of time."""
     if witness.junk and not witness.messages:
         return _junk(witness)
-    return _with_words(f"did not {what} within {seconds:g} s", witness)
+    return _with_words(f"{_late(what)} {seconds:g} s", witness)
+
+
+def _late(what: str) -> str:
+    return f"did not {what} within"
+
+
+def late_for(error: str) -> str:
+    """The limit among the workspace's `times` that a server's error is about; empty if it is about none."""
+    return next((limit for what, limit in _LIMITS.items() if error.startswith(_late(what))), "")
 
 
 def explain(error: BaseException, witness: Witness, doing: str) -> str:

@@ -25,6 +25,10 @@ from packbelt.live.failure import clean
 from packbelt.model import PackbeltError, Where
 
 VARIABLE = "PACKBELT_TRUST"
+NOT_TRUSTED = "not trusted"
+"""Why a server was not started, where nobody ever trusted it."""
+_NAMED = 8
+"""Servers that a refusal names for one reason; of more only the number is."""
 _VERSION = 1
 _MAX_FILE = 1 << 20
 SHOWN = 16_000
@@ -41,6 +45,18 @@ class Answer(StrEnum):
     NO = "no"
     ONCE = "once"
     ALWAYS = "always"
+
+    @classmethod
+    def of(cls, said: str) -> Self | None:
+        """The answer that some typed words are; None if they are none."""
+        return next((answer for answer in cls if said.strip().lower() in _WORDS[answer]), None)
+
+
+_WORDS = {
+    Answer.NO: ("no", "n"),
+    Answer.ONCE: ("once", "o", "yes", "y"),
+    Answer.ALWAYS: ("always", "a"),
+}
 
 
 Ask = Callable[[Path, Sequence[ServerSpec]], Answer]
@@ -66,11 +82,11 @@ class Verdict:
         """The refusal in one line that says how to trust; empty where nothing is refused."""
         if not self.refused:
             return ""
-        names = ", ".join(f"{name} ({why})" for name, why in self.refused.items())
-        return (
-            f"{self.root}: servers that are not trusted were not started: {names}; "
-            f"to trust them, say --trust, or add the directory to {VARIABLE}"
-        )
+        by_reason: dict[str, list[str]] = {}
+        for name, why in self.refused.items():
+            by_reason.setdefault(why, []).append(name)
+        said = "; ".join(f"not started ({why}): {_few(names)}" for why, names in by_reason.items())
+        return f"{self.root}: {said}; to trust them, say --trust, or add the directory to {VARIABLE}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +148,7 @@ class Trust:
             if ask is not None
             else "its definition changed since it was trusted"
             if spec.name in known
-            else "not trusted"
+            else NOT_TRUSTED
             for spec in doubtful
         }
         return Verdict(tuple(spec for spec in specs if spec.name not in names), why, root)
@@ -194,6 +210,11 @@ class Trust:
 
     def _error(self, problem: str, mend: str) -> TrustError:
         return TrustError(f"the trust file cannot be used: {problem}", where=Where(str(self.file)), mend=mend)
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
 
 
 def describe(spec: ServerSpec) -> str:

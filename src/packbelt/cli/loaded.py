@@ -1,0 +1,39 @@
+"""What did not load of a workspace, said on standard error so that no answer hides it."""
+
+from collections.abc import Callable, Sequence
+
+from packbelt.catalog.workspace import Workspace
+from packbelt.cli.output import note
+from packbelt.model import Code, Diagnostic, Level
+
+MOST = 3
+"""Errors that get a line each."""
+
+
+def load_errors(workspace: Workspace) -> list[Diagnostic]:
+    """The errors of a workspace's files, in the order in which they were read."""
+    return [one for one in workspace.diagnostics if one.level is Level.ERROR]
+
+
+def report(errors: Sequence[Diagnostic]) -> None:
+    """A line for each of the first errors, and one for the rest."""
+    for one in errors[:MOST]:
+        note(line_of(one))
+    if len(errors) > MOST:
+        note(f"and {len(errors) - MOST} more; packbelt check shows them")
+
+
+def line_of(one: Diagnostic) -> str:
+    """An error as one line: where, what, and the mend."""
+    where = f"{one.where}: " if one.where else ""
+    return where + one.message + (f"; {one.mend}" if one.mend else "")
+
+
+def is_of(workspace: Workspace, agents: Sequence[str]) -> Callable[[Diagnostic], bool]:
+    """Whether an error is why one of some agents cannot start, which is said where the agent is asked for."""
+
+    def told(one: Diagnostic) -> bool:
+        broken = workspace.broken.get(one.name) if one.name in agents else None
+        return broken is not None and one.code is Code.AGENT_BROKEN and one.where == broken.error.where
+
+    return told
