@@ -577,3 +577,15 @@ def test_selectors_neither_grant_nor_deny_the_opener():
     assert belt.opener
     denied = make_belt(make_workspace(tools=["t"], packs=packs, agents=people, deny=["*"]))
     assert denied.opener is None
+
+
+def test_a_childs_list_of_inherited_servers_may_say_the_short_name_of_its_parents_inline_one():
+    workspace = make_workspace(
+        agents=[
+            agent("orchestrator", delegates="*", mcp_servers=[server("db")]),
+            agent("child", inherit_mcp_servers=["db"]),
+        ],
+    )
+    snapshot = make_snapshot({"orchestrator.db": ["query"], "other": ["x"]})
+    child = make_belt(workspace, snapshot, Scope("orchestrator").spawn("child"))
+    assert child.subject.servers == ("orchestrator.db",)

@@ -76,6 +76,13 @@ servers:
 }
 
 
+@pytest.fixture
+def broken_line():
+    """What is said on standard error of the fleet's broken agent."""
+    mend = "write [] or remove the key"
+    return f"packbelt: prompts/agents/broken.md:4: agent 'broken': `tools` has no value; {mend}"
+
+
 def write(root, files):
     for name, text in files.items():
         path = root / name
@@ -95,6 +102,7 @@ def run(monkeypatch, tmp_path):
     """Run a command in a directory; standard output and standard error stay apart."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.delenv("PACKBELT_TRUST", raising=False)
+    monkeypatch.delenv("PACKBELT_SNAPSHOT", raising=False)
 
     def call(where, *args):
         monkeypatch.chdir(where)

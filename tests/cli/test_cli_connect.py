@@ -52,7 +52,7 @@ def test_one_failure_is_a_finding_and_one_line(project, run):
     done = run(project, "connect", "--trust")
     assert done.exit_code == 1
     lines = {line.split()[0]: line for line in done.stdout.splitlines()}
-    assert set(lines) == {"server", "good", "dead"}
+    assert set(lines) == {"server", "good", "dead", "servers"}
     assert lines["good"].split()[1:3] == ["connected", "2"]
     assert lines["dead"].split()[1] == "failed"
     assert "missing" in lines["dead"]

@@ -52,16 +52,16 @@ def test_hint_suggests_what_resolves(fleet, run_json):
     assert isinstance(turn.resolve("use_mcp_server", {"request": "..."}), packbelt.HandOff)
 
 
-def test_hint_for_people_is_the_text_alone(fleet, run, run_json):
+def test_hint_for_people_is_the_text_alone(fleet, run, run_json, broken_line):
     done = run(fleet, "hint", "orchestrator", "registry_search")
     assert done.stdout == run_json(fleet, "hint", "orchestrator", "registry_search")["text"] + "\n"
-    assert done.stderr == ""
+    assert done.stderr == broken_line + "\n"
 
 
-def test_prompt_is_raw(fleet, run):
+def test_prompt_is_raw(fleet, run, broken_line):
     done = run(fleet, "prompt", "orchestrator")
     turn = packbelt.turn(packbelt.load(fleet), None, "orchestrator")
-    assert (done.exit_code, done.stderr) == (0, "")
+    assert (done.exit_code, done.stderr) == (0, broken_line + "\n")
     assert done.stdout.rstrip("\n") == turn.prompt.rstrip("\n")
     assert done.stdout.startswith("You sort requests.")
     assert turn.sections["routing"] in done.stdout
@@ -80,7 +80,8 @@ def test_check_takes_broken_agents_as_findings(fleet, run):
     assert "[agent.broken]" in done.stdout
     assert "prompts/agents/refused.md:4: " in done.stdout
     assert re.search(r"^      mend: ", done.stdout, re.MULTILINE)
-    assert re.match(r"\d+ errors?, \d+ warnings?, \d+ notes?  \(", done.stdout.splitlines()[-1])
+    assert re.fullmatch(r"\d+ errors?, \d+ warnings?, \d+ notes?", done.stdout.splitlines()[-2])
+    assert done.stdout.startswith("errors\n")
     assert done.stderr == ""
 
 

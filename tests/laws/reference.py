@@ -118,7 +118,8 @@ class Reference:
         if agent.inherit_mcp_servers is False:
             have = set()
         elif agent.inherit_mcp_servers is not True:
-            have = have & set(agent.inherit_mcp_servers)
+            wanted = agent.inherit_mcp_servers
+            have = {n for n in have if n in wanted or (n in inline and inline[n].short_name in wanted)}
         have = have | (set(agent.mcp_servers) & shared) | set(agent.inline)
         for step in self.path(scope):
             if step.mcp_servers is not None:

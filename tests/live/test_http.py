@@ -169,7 +169,7 @@ def test_en14_an_empty_credential_sends_nothing(meet):
         state = meet(spec, environ={"TOK": ""}).servers["web"]
     assert server.requests == []
     assert state.error == (
-        "server 'web': headers.Authorization comes out without its value: ${TOK} is empty; "
+        "headers.Authorization comes out without its value: ${TOK} is empty; "
         "give TOK a value, or remove the header"
     )
 

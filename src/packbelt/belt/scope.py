@@ -1,6 +1,6 @@
 """Who asks: an agent, the agents that spawned it, and what the spawns cut."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -169,12 +169,7 @@ class Subject:
             if server not in known:
                 mend = suggestion(server, known, otherwise=f"there are: {listed(known)}")
                 raise SelectorError(f"no server is called {server!r}", mend=mend, name=server)
-        kept = {
-            server
-            for server in {*registry.servers, *inherited}
-            if server in scope.mcp_servers
-            or (server in inline and inline[server].short_name in scope.mcp_servers)
-        }
+        kept = _named({*registry.servers, *inherited}, scope.mcp_servers, registry)
         self.kept = frozenset(kept if self.kept is None else kept & self.kept)
 
     def _servers(self, inherited: Sequence[str]) -> tuple[str, ...]:
@@ -182,7 +177,7 @@ class Subject:
         keep = agent.inherit_mcp_servers
         if keep is True and self.kept is None and not agent.mcp_servers and not agent.inline:
             return tuple(inherited)
-        names = set(inherited) if keep is True else set(inherited) & set(keep or ())
+        names = set(inherited) if keep is True else _named(inherited, keep or (), registry)
         names |= {n for n in agent.mcp_servers if n in registry.masks and n not in registry.private}
         names |= set(agent.inline)
         if self.kept is not None:
@@ -225,6 +220,12 @@ class Subject:
         if agent.delegates == "*":
             return sum(1 << i for name, i in links.items() if agent.delegates_to(name, root))
         return sum(1 << links[name] for name in set(agent.delegates) if name in links)
+
+
+def _named(servers: Iterable[str], names: Collection[str], registry: Registry) -> set[str]:
+    """The servers that a list names; an inline one also by the name that its own file gives it."""
+    inline = registry.workspace.inline
+    return {s for s in servers if s in names or (s in inline and inline[s].short_name in names)}
 
 
 def _base_ceiling(registry: Registry) -> tuple[Permission, Reason]:
