@@ -8,6 +8,7 @@ from packbelt.model import (
     AgentRefusedError,
     AmbiguousToolError,
     Call,
+    Code,
     HandOff,
     Permission,
     Rule,
@@ -27,6 +28,7 @@ from packbelt.testing import (
     pack,
     path_of,
     policy,
+    server,
     server_tool,
     states,
 )
@@ -582,10 +584,30 @@ def test_selectors_neither_grant_nor_deny_the_opener():
 def test_a_childs_list_of_inherited_servers_may_say_the_short_name_of_its_parents_inline_one():
     workspace = make_workspace(
         agents=[
-            agent("orchestrator", delegates="*", mcp_servers=[server("db")]),
+            agent("orchestrator", delegates="*", inline=["db"]),
             agent("child", inherit_mcp_servers=["db"]),
         ],
     )
     snapshot = make_snapshot({"orchestrator.db": ["query"], "other": ["x"]})
     child = make_belt(workspace, snapshot, Scope("orchestrator").spawn("child"))
     assert child.subject.servers == ("orchestrator.db",)
+
+
+def test_a_required_shared_server_that_failed_refuses_whoever_has_it_and_nobody_else():
+    workspace = make_workspace(
+        agents=[agent("orchestrator", delegates="*"), agent("alone", inherit_mcp_servers=False)],
+        servers=[server("db", required=True)],
+    )
+    snapshot = make_snapshot(status={"db": "failed"}, errors={"db": "exited with 1"})
+    with pytest.raises(AgentRefusedError, match="'db' is required and failed: exited with 1"):
+        turn(workspace, snapshot, "orchestrator")
+    assert turn(workspace, snapshot, "alone").tools == ()
+
+
+def test_tools_that_the_lock_does_not_accept_are_named_in_one_warning():
+    snapshot = make_snapshot({"srv": ["a", "b"]})
+    accepted = {"a": snapshot.servers["srv"].tools[0].digest}
+    belt = make_belt(make_workspace(lock={"srv": accepted}), snapshot)
+    (found,) = [one for one in belt.diagnostics if one.code is Code.TOOL_CHANGED]
+    assert "mcp__srv__b" in found.message
+    assert "mcp__srv__a" not in found.message

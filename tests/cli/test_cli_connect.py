@@ -38,6 +38,8 @@ def test_without_trust_and_without_a_terminal_nothing_starts(project, run):
     assert len(done.stderr.splitlines()) == 1
     assert "--trust" in done.stderr
     assert "PACKBELT_TRUST" in done.stderr
+    assert "not started (not trusted): good, dead; " in done.stderr
+    assert done.stderr.count("not trusted") == 1
     assert not started(project)
     assert not (project / "now.yaml").exists()
 
@@ -146,7 +148,17 @@ def test_a_snapshot_that_cannot_be_written_is_one_line(project, run):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-@pytest.mark.parametrize(("answer", "code", "starts"), [("no", 2, False), ("once", 0, True)])
+@pytest.mark.parametrize(
+    ("answer", "code", "starts"),
+    [
+        ("no", 2, False),
+        ("N", 2, False),
+        ("", 2, False),
+        ("what\nYES", 0, True),
+        ("o", 0, True),
+        ("A", 0, True),
+    ],
+)
 def test_on_a_terminal_a_person_is_asked_and_sees_the_command(project, tmp_path, answer, code, starts):
     import pty
 
@@ -172,3 +184,73 @@ def test_on_a_terminal_a_person_is_asked_and_sees_the_command(project, tmp_path,
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == code
     assert b"fake_server.py" in seen
     assert started(project) is starts
+    file = tmp_path / "config/packbelt/trust.json"
+    assert file.exists() is (answer == "A")
+    told = seen.decode().replace("\r\n", "\n")
+    assert (
+        f"remembered in {file}; to revoke it, delete the entry there, or the file" in told
+    ) is file.exists()
+
+
+def servers_of(file):
+    import yaml
+
+    return yaml.safe_load(file.read_text())["servers"]
+
+
+def test_saving_some_servers_keeps_the_others_of_the_file(project, run):
+    assert run(project, "connect", "--trust", "--save", "now.yaml").exit_code == 1
+    file = project / "now.yaml"
+    file.write_text(file.read_text() + "ceiling: read\n")
+    done = run(project, "connect", "dead", "--trust", "--save", "now.yaml")
+    assert "packbelt: wrote now.yaml (kept from now.yaml: good); " in done.stderr
+    found = servers_of(file)
+    assert [tool["name"] for tool in found["good"]["tools"]] == ["alpha", "beta"]
+    assert found["dead"]["status"] == "failed"
+    assert "ceiling: read" in file.read_text()
+
+
+def test_saving_all_servers_or_a_given_snapshot_does_not_read_the_file(project, run, monkeypatch):
+    file = project / "now.yaml"
+    file.write_text("servers: {gone: {status: connected, tools: [{name: t}]}}\n")
+    done = run(project, "connect", "--trust", "--save", "now.yaml")
+    assert set(servers_of(file)) == {"good", "dead"}
+    assert "kept" not in done.stderr
+    (project / "base.yaml").write_text("servers: {base: {status: starting}}\n")
+    run(project, "connect", "dead", "--trust", "--snapshot", "base.yaml", "--save", "now.yaml")
+    assert set(servers_of(file)) == {"base", "dead"}
+    monkeypatch.setenv("PACKBELT_SNAPSHOT", "nowhere.yaml")
+    run(project, "connect", "dead", "--trust", "--save", "now.yaml")
+    assert set(servers_of(file)) == {"base", "dead"}
+
+
+def test_a_file_that_is_no_snapshot_is_not_written_over(project, run):
+    (project / "now.yaml").write_text("a diary\n")
+    done = run(project, "connect", "good", "--trust", "--save", "now.yaml")
+    assert done.exit_code == 2
+    assert (project / "now.yaml").read_text() == "a diary\n"
+    assert not started(project)
+
+
+def test_what_may_help_a_server_that_failed(project, run):
+    line = run(project, "connect", "--trust").stdout.splitlines()[-1]
+    assert line.startswith("servers get only PATH, HOME and the like")
+    assert "SSL_CERT_FILE or HTTPS_PROXY" in line
+    assert "times." not in line
+    assert "servers get only" not in run(project, "connect", "good", "--trust").stdout
+    sleeper = {"command": sys.executable, "args": ["-S", "-c", "import time; time.sleep(60)"]}
+    (project / ".mcp.json").write_text(json.dumps({"mcpServers": {"slow": sleeper}}))
+    (project / "packbelt.yaml").write_text("times: {start: 0.5}\n")
+    line = run(project, "connect", "--trust").stdout.splitlines()[-1]
+    assert "raise `times.start` in packbelt.yaml" in line
+
+
+def test_a_server_that_failed_names_itself_once(project, run, monkeypatch):
+    monkeypatch.delenv("PACKBELT_TEST_UNSET", raising=False)
+    entry = {"command": "true", "env": {"TOKEN": "${PACKBELT_TEST_UNSET}"}}
+    (project / ".mcp.json").write_text(json.dumps({"mcpServers": {"needsenv": entry}}))
+    run(project, "connect", "--trust", "--save", "now.yaml")
+    text = run(project, "dump", "orchestrator", "--snapshot", "now.yaml", "--json").stdout
+    message = json.loads(text)["diagnostics"][0]["message"]
+    assert message.startswith("server 'needsenv' failed: env.TOKEN needs ${PACKBELT_TEST_UNSET}")
+    assert message.count("needsenv") == 1

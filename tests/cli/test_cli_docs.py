@@ -70,3 +70,25 @@ def test_completion(fleet, run, monkeypatch, words, found):
 def test_completion_in_a_broken_workspace_is_silent(fleet, run, monkeypatch):
     (fleet / "packbelt.yaml").write_text("{")
     assert complete(run, monkeypatch, fleet, "packbelt dump o") == []
+
+
+def test_completion_knows_the_snapshot_of_the_environment(fleet, run, monkeypatch):
+    words = "packbelt explain orchestrator mcp__w"
+    assert complete(run, monkeypatch, fleet, words) == []
+    monkeypatch.setenv("PACKBELT_SNAPSHOT", "now.yaml")
+    assert complete(run, monkeypatch, fleet, words) == ["mcp__weather__get_forecast"]
+
+
+def test_the_help_of_connect_says_what_a_server_gets_and_how_trust_is_revoked(run, tmp_path):
+    from packbelt.live import INHERITED
+
+    text = " ".join(run(tmp_path, "connect", "--help").stdout.split())
+    assert f"{', '.join(INHERITED[:-1])} and {INHERITED[-1]}, and no other" in text
+    assert "trust.json" in text
+    assert "To revoke it, delete the entry or the file" in text
+
+
+def test_the_page_names_all_that_is_written():
+    text = " ".join((ROOT / "docs/commands.md").read_text(encoding="utf-8").split())
+    assert '`connect --save` and `connect --lock` write, and the answer "always"' in text
+    assert "trust file" in text

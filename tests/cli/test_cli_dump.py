@@ -228,3 +228,62 @@ def test_many_connected_servers_are_summed_up_and_the_others_named(fleet, run):
     assert "  20 servers connected, 20 tools\n" in text
     assert re.search(r"^  server bad +failed +gone$", text, re.MULTILINE)
     assert "server s1 " not in text
+
+
+def test_a_failed_server_is_said_once(fleet, run):
+    (fleet / "now.yaml").write_text("servers: {bad: {status: failed, error: gone for good}}\n")
+    text = run(fleet, "dump", "orchestrator", "--snapshot", "now.yaml").stdout
+    assert text.count("gone for good") == 1
+    assert "Remarks" not in text
+
+
+def test_notes_that_ask_for_nothing_share_a_line(fleet, run):
+    servers = "".join(f"  s{i}: {{status: connected, tools: [{{name: 'a b'}}]}}\n" for i in range(6))
+    (fleet / "now.yaml").write_text("servers:\n" + servers)
+    text = run(fleet, "dump", "mcp_agent", "--snapshot", "now.yaml").stdout
+    notes = [line for line in text.splitlines() if "nothing needs to be done" in line]
+    assert len(notes) == 1
+    assert "; so with s1, s2, s3 and 2 more; nothing needs to be done" in notes[0]
+
+
+def figures(fleet, run_json):
+    return run_json(fleet, "dump", "orchestrator")["tokens"]
+
+
+def test_putting_away_at_a_loss_is_called_one(fleet, run, run_json):
+    tokens = figures(fleet, run_json)
+    loss = tokens["tools"] - tokens["if_unpacked"]
+    text = run(fleet, "dump", "orchestrator").stdout
+    assert loss > 0
+    assert f"putting away costs {loss} tokens more than it saves" in text
+    assert "% is saved" not in text
+
+
+def test_what_is_saved_is_net_of_the_opener(fleet, run, run_json):
+    words = "Words that cost a lot. " * 60
+    file = fleet / "packs/files.yaml"
+    file.write_text(file.read_text().replace("Reads a file.", words))
+    tokens = figures(fleet, run_json)
+    net = tokens["if_unpacked"] - tokens["tools"]
+    text = run(fleet, "dump", "orchestrator").stdout
+    assert net > 0
+    assert f"putting away saves {net} tokens (" in text
+    assert "net of the opener, the sections not counted" in text
+
+
+def test_nothing_put_away_is_nothing_to_compare(fleet, run):
+    assert "putting away" not in run(fleet, "dump", "mcp_agent").stdout
+
+
+def test_the_snapshot_of_the_environment(fleet, run, run_json, monkeypatch):
+    given = run_json(fleet, "dump", "mcp_agent", "--snapshot", "now.yaml")
+    monkeypatch.setenv("PACKBELT_SNAPSHOT", "now.yaml")
+    assert run_json(fleet, "dump", "mcp_agent") == given
+    assert "mcp__weather__get_forecast" in by_name(given["tools"])
+    (fleet / "other.yaml").write_text("servers: {}\n")
+    assert run_json(fleet, "dump", "mcp_agent", "--snapshot", "other.yaml") != given
+    monkeypatch.setenv("PACKBELT_SNAPSHOT", "gone.yaml")
+    done = run(fleet, "dump")
+    assert done.exit_code == 2
+    assert "gone.yaml: " in done.stderr
+    assert "PACKBELT_SNAPSHOT names this file" in done.stderr

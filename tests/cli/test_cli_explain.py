@@ -131,3 +131,44 @@ def test_an_unknown_tool_may_be_one_of_a_server_that_is_not_connected(tmp_path, 
     done = run(tmp_path, "explain", "orchestrator", "mcp__github__search")
     assert done.exit_code == 2
     assert "those of github are not known before packbelt connect --save now.yaml" in done.stderr
+
+
+def test_what_passes_says_why(fleet, run):
+    text = run(fleet, "explain", "mcp_agent", "file_write").stdout
+    assert "entry 'file_write' of its `tools` grants it" in text
+    assert "rule agent.tools, prompts/agents/mcp_agent.md:5" in text
+    assert "needs write, under the ceiling execute" in text
+    assert "the workspace's ceiling is execute" in text
+    default = run(fleet, "explain", "orchestrator", "file_read").stdout
+    assert "`default_tools` is inherit" in default
+    assert "needs read, under the ceiling execute" in default
+    server = run(fleet, "explain", "mcp_agent", "get_forecast", "--snapshot", "now.yaml").stdout
+    assert "server 'weather' is connected" in server
+
+
+def test_an_agents_own_ceiling_is_named(fleet, run):
+    file = fleet / "prompts/agents/mcp_agent.md"
+    file.write_text(file.read_text().replace("handoff:", "ceiling: write\nhandoff:"))
+    text = run(fleet, "explain", "mcp_agent", "file_write").stdout
+    assert "needs write, under the ceiling write" in text
+    assert "the ceiling of agent 'mcp_agent' is write, prompts/agents/mcp_agent.md:4" in text
+
+
+@pytest.mark.parametrize(
+    ("agent", "tool", "mend"),
+    [
+        ("mcp_agent", "file_read", "add `file_read` to `tools`, prompts/agents/mcp_agent.md:5"),
+        ("narrow", "get_forecast", "add `weather/get_forecast` to `tools`, prompts/agents/narrow.md:4"),
+        (
+            "orchestrator",
+            "delegate_to_refused",
+            "add `refused` to `delegates`, prompts/agents/orchestrator.md:4",
+        ),
+    ],
+)
+def test_off_belt_has_a_mend(fleet, run, agent, tool, mend):
+    (fleet / "prompts/agents/narrow.md").write_text(
+        "---\nname: narrow\ndescription: Is narrow.\ntools: [clock]\n---\nx\n"
+    )
+    text = run(fleet, "explain", agent, tool, "--snapshot", "now.yaml").stdout
+    assert f"mend: {mend}\n" in text

@@ -110,3 +110,14 @@ def test_strict_counts_warnings(tmp_path, run):
     assert (answer["errors"], answer["warnings"] > 0) == (0, True)
     assert run(where, "check").exit_code == 0
     assert run(where, "check", "--strict").exit_code == 1
+
+
+def test_errors_of_one_kind_fold_too(tmp_path, run):
+    agents = tmp_path / ".claude" / "agents"
+    agents.mkdir(parents=True)
+    for i in range(25):
+        (agents / f"a{i}.md").write_text(f"---\nname: a{i}\ndescription: A.\ntools:\n---\nx\n")
+    text = run(tmp_path, "check").stdout
+    assert text.count("[agent.broken]") == 21
+    assert "  and 5 more of [agent.broken]; --all shows them\n" in text
+    assert run(tmp_path, "check", "--all").stdout.count("[agent.broken]") == 25

@@ -94,7 +94,7 @@ FAILURES = {
     "unset": (
         ServerSpec("unset", "stdio", command="true", env={"TOKEN": "${PACKBELT_TEST_UNSET}"}),
         (
-            "server 'unset': env.TOKEN needs ${PACKBELT_TEST_UNSET}, and that variable is not set; "
+            "env.TOKEN needs ${PACKBELT_TEST_UNSET}, and that variable is not set; "
             "set PACKBELT_TEST_UNSET, or write ${PACKBELT_TEST_UNSET:-default}"
         ),
     ),

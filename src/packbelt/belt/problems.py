@@ -7,7 +7,7 @@ from packbelt.belt.scope import Subject
 from packbelt.belt.selectors import NOT_HERE, Match, Purpose, match
 from packbelt.catalog.near import listed
 from packbelt.catalog.registry import bits
-from packbelt.model import Code, Diagnostic, Level, ServerStatus
+from packbelt.model import Code, Diagnostic, Level, ServerStatus, Where
 
 if TYPE_CHECKING:
     from packbelt.belt.belt import Belt
@@ -33,15 +33,9 @@ def _matches(subject: Subject) -> Iterator[Match]:
 
 def _required(subject: Subject) -> Iterator[Diagnostic]:
     registry = subject.registry
-    for name in subject.agent.inline:
-        spec = registry.workspace.inline.get(name) if name in subject.servers else None
+    for name, spec in registry.required.items():
         state = registry.state(name)
-        if (
-            spec
-            and spec.owner == subject.agent.name
-            and spec.required
-            and state.status is ServerStatus.FAILED
-        ):
+        if name in subject.servers and state.status is ServerStatus.FAILED:
             yield Diagnostic(
                 Level.ERROR,
                 Code.AGENT_REFUSED,
@@ -92,6 +86,17 @@ def _remarks(belt: "Belt") -> Iterator[Diagnostic]:
                 "mend the server, then `packbelt connect` again",
                 name,
             )
+    changed = belt.subject.server_tools & registry.changed
+    if changed:
+        names = listed(registry.tools[i].wire_name for i in bits(changed))
+        yield Diagnostic(
+            Level.WARNING,
+            Code.TOOL_CHANGED,
+            f"definitions that packbelt.lock does not accept: {names}",
+            Where("packbelt.lock"),
+            "look at them, then `packbelt connect --lock` accepts them",
+            belt.agent,
+        )
     yield from _wire_names(belt)
 
 

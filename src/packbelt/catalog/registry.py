@@ -13,7 +13,7 @@ from itertools import compress
 from typing import Any
 
 from packbelt.catalog.snapshot import ServerState, Snapshot
-from packbelt.catalog.workspace import Pack, ServerPolicy, ToolPolicy, Workspace
+from packbelt.catalog.workspace import Pack, ServerPolicy, ServerSpec, ToolPolicy, Workspace
 from packbelt.model import (
     HANDOFF,
     NATIVE,
@@ -336,6 +336,12 @@ class Registry:
                 ("", "access", "exposure", "owners", "carriers"), policy.where.line if policy.where else 0
             ),
         )
+
+    @cached_property
+    def required(self) -> Mapping[str, ServerSpec]:
+        """Servers without which an agent that has them may not start."""
+        specs = {**self.workspace.servers, **self.workspace.inline}
+        return {name: spec for name, spec in specs.items() if spec.required}
 
     @cached_property
     def off(self) -> int:

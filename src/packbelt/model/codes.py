@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class State(StrEnum):
-    """What one tool is to one scope, in the order in which the question is asked."""
+    """What one tool is to one scope, from what it cannot call at all to what it sees."""
 
     UNKNOWN = "unknown"
     DENIED = "denied"

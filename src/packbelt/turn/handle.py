@@ -7,7 +7,7 @@ from packbelt.catalog.snapshot import Admitted, Snapshot
 from packbelt.catalog.workspace import Workspace
 from packbelt.model import Hint, HintClass, Refusal, Resolution
 from packbelt.model.encode import canonical
-from packbelt.turn.turn import NOTHING, Turn, turn
+from packbelt.turn.turn import NOTHING, Turn, next_turn, turn
 
 REMEMBERED = 64
 """Failing calls that a handle remembers."""
@@ -38,14 +38,17 @@ class AgentHandle:
         """The next turn. What was admitted before keeps its place and placement; what is new is appended.
 
         Raises:
-            AgentRefusedError, AgentBrokenError, UnknownAgentError: as for `packbelt.turn`.
+            AgentRefusedError: the agent cannot start; once it has, what vanishes is a diagnostic.
+            AgentBrokenError, UnknownAgentError: as for `packbelt.turn`.
         """
         now = NOTHING if snapshot is None else snapshot
         if self._turn is not None and self._seen is now:
             return self._turn
         seen = {entry.id for entry in self._admitted}
         admitted = (*self._admitted, *(entry for entry in now.admitted if entry.id not in seen))
-        fresh = turn(self._workspace, replace(now, admitted=admitted) if admitted else now, self._scope)
+        known = replace(now, admitted=admitted) if admitted else now
+        decide = turn if self._turn is None else next_turn
+        fresh = decide(self._workspace, known, self._scope)
         self._admitted = fresh.belt.admission
         self._turn, self._seen = fresh, now
         return fresh
@@ -53,7 +56,7 @@ class AgentHandle:
     def reload(self, workspace: Workspace) -> None:
         """The workspace was loaded anew; the next turn is decided by it."""
         self._workspace = workspace
-        self._turn = None
+        self._seen = None
 
     def resolve(self, name: str, arguments: object = None) -> Resolution:
         """What becomes of a call in the current turn; a failing call that is repeated is answered firmly."""

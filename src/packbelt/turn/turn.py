@@ -1,7 +1,7 @@
 """`Turn`: one belt, its sections, prompt and cost, all from one workspace and one snapshot."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 
@@ -10,7 +10,7 @@ from packbelt.catalog.registry import bind, bits
 from packbelt.catalog.snapshot import Snapshot
 from packbelt.catalog.workspace import Workspace
 from packbelt.cost import Cost, Method, measure
-from packbelt.model import Diagnostic, Resolution, Tool
+from packbelt.model import Code, Diagnostic, Level, Resolution, Tool
 from packbelt.prompt import Sections, render_prompt, render_sections
 
 
@@ -20,9 +20,11 @@ class Turn:
 
     Attributes:
         belt: the decision about every known tool.
+        vanished: entries of the agent's file that meant something when it started, and nothing now.
     """
 
     belt: Belt
+    vanished: tuple[Diagnostic, ...] = ()
 
     @property
     def agent(self) -> str:
@@ -73,7 +75,7 @@ class Turn:
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """What a person should know about this belt and its sections."""
-        return (*self.belt.diagnostics, *self.rendered.diagnostics)
+        return (*self.vanished, *self.belt.diagnostics, *self.rendered.diagnostics)
 
     def resolve(self, name: str, arguments: object = None) -> Resolution:
         """What becomes of a call: a `Call`, a `HandOff`, or a `Refusal` with a hint.
@@ -106,6 +108,17 @@ def turn(workspace: Workspace, snapshot: Snapshot | None, agent: str | Scope) ->
         found = registry.memo["turn", agent] = Turn(started(belt_of(registry, scope)))
     known: Turn = found
     return known
+
+
+def next_turn(workspace: Workspace, snapshot: Snapshot, scope: Scope) -> Turn:
+    """A later turn of an agent that has started: what vanished meanwhile is reported, and refuses nobody.
+
+    Raises:
+        UnknownAgentError, AgentBrokenError, SelectorError: as for `turn`.
+    """
+    belt = belt_of(bind(workspace, snapshot), scope)
+    gone = tuple(replace(one, level=Level.WARNING, code=Code.SELECTOR_VANISHED) for one in belt.problems)
+    return Turn(belt, gone)
 
 
 NOTHING = Snapshot()
