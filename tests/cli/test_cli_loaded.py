@@ -39,7 +39,7 @@ def test_a_line_for_each_broken_entry(broken, run, args, form):
     assert done.exit_code == 0
     first, second = done.stderr.splitlines()
     assert first.startswith("packbelt: .mcp.json:3: server 'half' has neither `command` nor `url`; ")
-    assert second.startswith("packbelt: .mcp.json:8: server 'old' has the type 'sse'")
+    assert second.startswith("packbelt: .mcp.json:9: server 'old' has the type 'sse'")
     if form:
         json.loads(done.stdout)
 

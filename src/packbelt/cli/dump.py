@@ -47,7 +47,7 @@ def command(agent: str | None, out: Path | None, method: Method, source: Source,
     """
     from packbelt.model import PackbeltError
 
-    registry = source.registry()
+    registry = source.registry(agent)
     names = agent_names(registry) if agent is None else [agent]
     turns: dict[str, Turn | PackbeltError] = {}
     for name in names:

@@ -86,8 +86,8 @@ class Source:
             mend = "; ".join(part for part in (error.mend, f"{VARIABLE} names this file") if part)
             raise SnapshotError(error.problem, where=error.where, mend=mend, name=error.name) from None
 
-    def registry(self) -> "Registry":
-        """Workspace and snapshot joined, for all agents; what else did not load is said on standard error.
+    def registry(self, agent: str | None = None) -> "Registry":
+        """Workspace and snapshot joined, for one agent or all; what else did not load goes to standard error.
 
         Raises:
             WorkspaceError, SnapshotError: one of them cannot be used.
@@ -95,7 +95,7 @@ class Source:
         from packbelt.catalog.registry import bind
 
         workspace = self.workspace()
-        _report(workspace, list(workspace.broken))
+        _report(workspace, list(workspace.broken) if agent is None else [agent])
         return bind(workspace, self.snapshot())
 
     def turn(self, agent: str) -> "Turn":

@@ -83,6 +83,7 @@ async def _group(
                 try:
                     yield from_server, to_server
                 finally:
+                    witness.stopped = True
                     with anyio.CancelScope(shield=True):
                         from_server.close()  # the reader no longer waits for the session, and drains
                         to_server.close()
@@ -135,7 +136,8 @@ async def _read_messages(
         # The session learns of the end only when it can be told how the server ended.
         with anyio.move_on_after(_LAST_WORDS):
             await _until(lambda: process.returncode is not None)
-            witness.exit_code = process.returncode
+            if not witness.stopped:
+                witness.exit_code = process.returncode
             await stderr_ended.wait()
 
 

@@ -35,6 +35,7 @@ class Witness:
         junk: first lines of its standard output that are no messages.
         messages: how many messages came.
         exit_code: how it ended by itself; negative for a signal; None while it runs.
+        stopped: whether it was told to end; how it ends after that says nothing of it.
         oversize: whether a message passed the limit.
         status: the last HTTP status of 300 or more.
         healthy: whether it was asked all that there was to ask; its end is then its own affair.
@@ -44,6 +45,7 @@ class Witness:
     junk: list[str] = field(default_factory=list)
     messages: int = 0
     exit_code: int | None = None
+    stopped: bool = False
     oversize: bool = False
     status: int | None = None
     healthy: bool = False
