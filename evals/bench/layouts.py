@@ -1,7 +1,8 @@
 """What three layouts of the embedded workspace cost the orchestrator: `python evals/bench/layouts.py`.
 
-The same fleet with its four hand-offs packed (as the reported orchestrator had them), promoted (as shipped), and
-with nothing packed at all. Figures are exact o200k_base tokens of the neutral request form; see `packbelt dump`.
+The same fleet with its four hand-offs packed (as the reported orchestrator had them), promoted (as shipped),
+and with nothing packed at all. Figures are exact o200k_base tokens of the neutral request form, as in
+`packbelt dump`.
 """
 
 from dataclasses import replace

@@ -38,7 +38,10 @@ def test_they_pass_on_turns_and_belts():
     ("wanted", "said"),
     [
         ({"direct": ["y"]}, "y should be direct, and is packed:\n    because exposure of pack 'p' is packed"),
-        ({"packed": ["z"]}, "z should be packed, and is reserved:\n    because it is kept for boss (pack 'q', access: owners)"),
+        (
+            {"packed": ["z"]},
+            "z should be packed, and is reserved:\n    because it is kept for boss (pack 'q', access: owners)",
+        ),
         ({"not_callable": ["x"]}, "x should not be callable, and is direct"),
         ({"not_callable": ["nope"]}, "nope should exist and not be callable, and there is no such tool"),
         ({"deferred": "x"}, "x should be deferred, and is direct"),

@@ -7,7 +7,7 @@ from packbelt.belt.scope import Subject
 from packbelt.belt.selectors import NOT_HERE, Match, Purpose, match
 from packbelt.catalog.near import listed
 from packbelt.catalog.registry import bits
-from packbelt.model import Code, Diagnostic, Level, ServerStatus, Where
+from packbelt.model import NOTHING_TO_DO, Code, Diagnostic, Level, ServerStatus, Where
 
 if TYPE_CHECKING:
     from packbelt.belt.belt import Belt
@@ -146,6 +146,6 @@ def _wire_names(belt: "Belt") -> Iterator[Diagnostic]:
                 f"{count} name{'' if count == 1 else 's'} of server {name!r} had to be altered for the wire, "
                 f"such as {first.name!r} to {first.wire_name!r}",
                 None,
-                "nothing needs to be done",
+                NOTHING_TO_DO,
                 name,
             )

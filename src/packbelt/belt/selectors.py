@@ -10,7 +10,7 @@ from packbelt.catalog.near import listed, suggestion
 from packbelt.catalog.registry import Registry
 from packbelt.catalog.snapshot import shape
 from packbelt.catalog.workspace import Agent
-from packbelt.model import Code, Diagnostic, Level, Selector, ServerStatus
+from packbelt.model import NOTHING_TO_DO, Code, Diagnostic, Level, Selector, ServerStatus
 from packbelt.model.selector import Kind, glob, is_glob
 from packbelt.model.wire import PREFIX
 
@@ -110,9 +110,7 @@ def _name(registry: Registry, selector: Selector, *, grant: bool) -> Match:
             return Match(mask)
     if selector.lenient and name in BUILTIN:
         said = f"{name} is run by Claude Code itself"
-        return Match(
-            note=Diagnostic(Level.NOTE, Code.AGENT_BUILTIN, said, mend="nothing needs to be done", name=name)
-        )
+        return Match(note=Diagnostic(Level.NOTE, Code.AGENT_BUILTIN, said, mend=NOTHING_TO_DO, name=name))
     known = {*registry.index.native, *registry.index.handoff}
     return _wrong(selector, f"no native tool or hand-off is called {name!r}", known)
 

@@ -6,7 +6,7 @@ from packbelt.catalog.near import nearest, suggestion
 from packbelt.catalog.registry import bits
 from packbelt.catalog.workspace import Pack
 from packbelt.checks.workbench import Workbench, called, listed
-from packbelt.model import Access, Code, Diagnostic, Exposure, Level, Where
+from packbelt.model import NOTHING_TO_DO, Access, Code, Diagnostic, Exposure, Level, Where
 
 
 def members(bench: Workbench) -> Iterator[Diagnostic]:
@@ -135,7 +135,7 @@ def namesakes(bench: Workbench) -> Iterator[Diagnostic]:
                 f"pack {pack.id!r} is called as a tool is; {pack.id!r} in a list means the tool, "
                 f"'pack:{pack.id}' the pack",
                 _place(pack, "id", ""),
-                "nothing needs to be done",
+                NOTHING_TO_DO,
                 pack.id,
             )
 

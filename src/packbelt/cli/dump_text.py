@@ -16,9 +16,9 @@ from packbelt.cli.output import (
     several,
     title,
 )
-from packbelt.cli.words import NOTHING_TO_DO, instead, place, show_servers, source_words
+from packbelt.cli.words import instead, place, show_servers, source_words
 from packbelt.cost import Cost, Method, line_tokens, shared_text
-from packbelt.model import Code, Diagnostic, State
+from packbelt.model import NOTHING_TO_DO, Code, Diagnostic, State
 
 if TYPE_CHECKING:
     from packbelt.belt import Belt, BeltTool

@@ -18,8 +18,6 @@ _STATUS_STYLE = {
 }
 CONNECT = "packbelt connect --save now.yaml"
 """The command that makes a snapshot."""
-NOTHING_TO_DO = "nothing needs to be done"
-"""The mend of a note that asks for nothing."""
 _LISTED = 12
 """Connected servers that get a line each; of more only the sum is shown."""
 _SHOWN = 2

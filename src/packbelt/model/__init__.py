@@ -13,7 +13,7 @@ from packbelt.model.codes import (
     ServerStatus,
     State,
 )
-from packbelt.model.decision import Decision, Diagnostic, Reason, Route
+from packbelt.model.decision import NOTHING_TO_DO, Decision, Diagnostic, Reason, Route
 from packbelt.model.errors import (
     AgentBrokenError,
     AgentRefusedError,
@@ -35,6 +35,7 @@ __all__ = [
     "CODES",
     "HANDOFF",
     "NATIVE",
+    "NOTHING_TO_DO",
     "RULES",
     "Access",
     "AgentBrokenError",

@@ -7,6 +7,9 @@ from typing import Any, Literal
 from packbelt.model.codes import Code, Level, Rule, State
 from packbelt.model.where import Where
 
+NOTHING_TO_DO = "nothing needs to be done"
+"""The mend of a diagnostic that only informs."""
+
 Via = Literal["direct", "opener", "search", "handoff"]
 
 
