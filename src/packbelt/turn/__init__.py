@@ -7,9 +7,9 @@ from packbelt.belt import Scope
 from packbelt.catalog.snapshot import Snapshot
 from packbelt.catalog.workspace import Workspace
 from packbelt.turn.handle import AgentHandle
-from packbelt.turn.turn import NOTHING, Turn, turn
+from packbelt.turn.turn import NOTHING, Turn, next_turn, turn
 
-__all__ = ["NOTHING", "AgentHandle", "Turn", "turn"]
+__all__ = ["NOTHING", "AgentHandle", "Turn", "next_turn", "turn"]
 
 
 class _Called(ModuleType):
