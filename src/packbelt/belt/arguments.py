@@ -1,66 +1,56 @@
-"""Arguments against schemas: validation, and the smallest arguments that a schema admits."""
+"""Arguments: read as they arrive, and made up where a call is to be shown."""
 
 import json
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from packbelt.belt.schemas import problem, usable
 from packbelt.catalog.references import target
 from packbelt.model import JsonSchema
 from packbelt.model.encode import compact
-from packbelt.model.text import cut, one_line
 
 DEPTH = 6
 """How deep a sample follows required properties."""
+LEVELS = 64
+"""Levels of nesting that arguments may have."""
+LONGEST = 200
+"""Letters of the longest string, and items of the longest list, that a sample is made with."""
 
 
 def parse(arguments: object) -> Mapping[str, Any] | None:
-    """Arguments as an object: an object, the JSON of one, or nothing at all; None for anything else."""
+    """Arguments as an object: an object, the JSON of one, or nothing at all.
+
+    None for anything else: other JSON, NaN and the infinities (which JSON does not have), and what is nested
+    so deeply that whoever handles it next might fall over it.
+    """
     if arguments is None or arguments == "":
         return {}
     if isinstance(arguments, str):
         try:
-            arguments = json.loads(arguments)
-        except ValueError:
+            arguments = json.loads(arguments, parse_constant=_refuse)
+        except (ValueError, RecursionError):
             return None
-    return arguments if isinstance(arguments, Mapping) else None
+    return arguments if isinstance(arguments, Mapping) and _shallow(arguments) else None
 
 
-def problem(schema: JsonSchema, arguments: Mapping[str, Any]) -> str:
-    """What is wrong with arguments, in one line; empty if nothing is.
-
-    A schema that is itself invalid, or refers to another document, admits anything: the tool's source is
-    then the one to say.
-    """
-    text = compact(schema)
-    try:
-        return _first_error(text, arguments)
-    except Exception as error:  # whatever a third party's schema makes the validator raise
-        if type(error).__module__.partition(".")[0] in {"jsonschema", "referencing", "re", "builtins"}:
-            return ""
-        raise
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)
 
 
-def _first_error(text: str, arguments: Mapping[str, Any]) -> str:
-    validator = _validator(text)
-    if validator.is_valid(dict(arguments)):
-        return ""
-    from jsonschema.exceptions import best_match  # noqa: PLC0415 - not on the path of deciding
-
-    error = best_match(validator.iter_errors(dict(arguments)))
-    if error is None:
-        return ""
-    place = ".".join(str(part) for part in error.absolute_path)
-    return cut(one_line(f"{place}: {error.message}" if place else error.message), 300)
-
-
-@lru_cache(maxsize=512)
-def _validator(text: str) -> Any:
-    from jsonschema import Draft202012Validator  # noqa: PLC0415 - not on the path of deciding
-    from referencing import Registry  # noqa: PLC0415 - as above
-
-    # An empty registry: a `$ref` to another document must never be fetched.
-    return Draft202012Validator(json.loads(text), registry=Registry())
+def _shallow(value: object) -> bool:
+    level = [value]
+    for _ in range(LEVELS):
+        children: list[object] = []
+        for one in level:
+            if isinstance(one, Mapping):
+                children += one.values()
+            elif isinstance(one, list | tuple):
+                children += one
+        if not children:
+            return True
+        level = children
+    return False
 
 
 def sample(schema: JsonSchema) -> dict[str, Any] | None:
@@ -72,6 +62,8 @@ def sample(schema: JsonSchema) -> dict[str, Any] | None:
 @lru_cache(maxsize=4096)
 def _sampled(text: str) -> str | None:
     schema = json.loads(text)
+    if not usable(schema):
+        return None
     try:
         made = _object(schema, schema, DEPTH)
     except (TypeError, AttributeError, ValueError):  # a third party's keywords need not be of their types
@@ -109,7 +101,9 @@ def _of_type(kind: object, schema: Mapping[str, Any], root: JsonSchema, depth: i
         case "object":
             return _object(schema, root, depth)
         case "array":
-            return [_value(schema.get("items", {}), root, depth - 1)] * min(schema.get("minItems", 0), 10)
+            return [_value(schema.get("items", {}), root, depth - 1)] * min(
+                schema.get("minItems", 0), LONGEST
+            )
         case "integer" | "number":
             low = max(schema.get("minimum", schema.get("exclusiveMinimum", -1) + 1), 0)
             return min(low, schema.get("maximum", low))
@@ -117,4 +111,4 @@ def _of_type(kind: object, schema: Mapping[str, Any], root: JsonSchema, depth: i
             return False
         case "null":
             return None
-    return "..." + "." * max(0, schema.get("minLength", 0) - 3)
+    return "..." + "." * min(max(0, schema.get("minLength", 0) - 3), LONGEST)

@@ -8,14 +8,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from packbelt.belt.arguments import parse, problem
+from packbelt.belt.arguments import parse
 from packbelt.belt.opener import FIND_TOOLS, index_text, listing, pack_named
+from packbelt.belt.schemas import problem
 from packbelt.belt.search import find_tools, found_text
 from packbelt.catalog.registry import bits
 from packbelt.model import Call, HandOff, HintClass, PackbeltError, State, Tool
 
 if TYPE_CHECKING:
     from packbelt.belt.belt import Belt
+
+
+NOT_AN_OBJECT = "they are not a JSON object, or are nested too deeply"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,8 @@ Admission = Call | HandOff | Denial
 
 def admit(belt: "Belt", name: str, arguments: object = None) -> Admission:
     """The call as it may be made, or why it may not."""
+    if not isinstance(name, str):  # a model's words, by way of somebody's loop
+        return Denial(HintClass.UNKNOWN, str(name), {})
     given = parse(arguments)
     opener = belt.opener
     if opener and name == opener.wire_name:
@@ -62,7 +68,7 @@ def _call(belt: "Belt", i: int, name: str, given: Mapping[str, Any] | None, pack
         return Denial(HintClass(state.value), name, given or {}, i, pack)
     tool = belt.registry.tools[i]
     if given is None:
-        return Denial(HintClass.INVALID_ARGUMENTS, name, {}, i, pack, "they are not a JSON object")
+        return Denial(HintClass.INVALID_ARGUMENTS, name, {}, i, pack, NOT_AN_OBJECT)
     wrong = problem(tool.input_schema, given)
     if wrong:
         return Denial(HintClass.INVALID_ARGUMENTS, name, given, i, pack, wrong)
@@ -93,7 +99,7 @@ def _hand_off(
 
 
 def _find(belt: "Belt", finder: Tool, given: Mapping[str, Any] | None) -> Admission:
-    wrong = "they are not a JSON object" if given is None else problem(finder.input_schema, given)
+    wrong = NOT_AN_OBJECT if given is None else problem(finder.input_schema, given)
     if given is None or wrong:
         return Denial(HintClass.INVALID_ARGUMENTS, finder.wire_name, given or {}, detail=wrong)
     found = find_tools(belt, given["query"], given.get("limit", 5))
@@ -102,7 +108,7 @@ def _find(belt: "Belt", finder: Tool, given: Mapping[str, Any] | None) -> Admiss
 
 def _open(belt: "Belt", opener: Tool, given: Mapping[str, Any] | None) -> Admission:
     if given is None:
-        wrong = "they are not a JSON object"
+        wrong = NOT_AN_OBJECT
         return Denial(HintClass.INVALID_ARGUMENTS, opener.wire_name, {}, detail=wrong)
     pack, name = given.get("pack"), given.get("tool")
     inner = parse(given.get("arguments"))

@@ -15,7 +15,7 @@ from packbelt.belt.voice import Spell, Voice
 from packbelt.catalog.registry import bits
 from packbelt.model import Call, Hint, HintClass, Rule, State, Suggestion
 from packbelt.model.encode import compact
-from packbelt.model.text import cut, quoted
+from packbelt.model.text import cut, inert, quoted
 
 if TYPE_CHECKING:
     from packbelt.belt.belt import Belt
@@ -117,15 +117,16 @@ class Hinter(Voice):
     def _invalid(self, denial: Denial) -> Hint:
         if denial.i is None:
             opener = self.registry.workspace.config.opener
-            text = f"The arguments of {self.spell(denial.name)} do not fit: {denial.detail}."
+            text = f"The arguments of {self.spell(denial.name)} do not fit: {inert(denial.detail)}."
             if denial.name == opener:
                 lines = index_lines(self.belt)
                 text += " Packs you can open:\n" + "\n".join(f"- {line}" for line in lines)
             return Hint(HintClass.INVALID_ARGUMENTS, text)
         tool = self.registry.tools[denial.i]
-        schema = cut(compact(tool.input_schema), SCHEMA_SHOWN)
+        schema = cut(inert(compact(tool.input_schema)), SCHEMA_SHOWN)
         shown = self.spell(tool.wire_name)
-        text = f"The arguments of {shown} do not fit: {denial.detail}. The name is right. Schema: {schema}"
+        wrong = inert(denial.detail)
+        text = f"The arguments of {shown} do not fit: {wrong}. The name is right. Schema: {schema}"
         return Hint(
             HintClass.INVALID_ARGUMENTS,
             text,

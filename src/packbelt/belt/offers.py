@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from packbelt.belt.arguments import problem, sample
+from packbelt.belt.arguments import sample
 from packbelt.belt.gate import Denial, admit
 from packbelt.belt.names import SAME, Names
 from packbelt.belt.routes import routes_to, ways
+from packbelt.belt.schemas import problem
 from packbelt.catalog.registry import bits
 from packbelt.model import Route, Suggestion
 

@@ -25,9 +25,9 @@ def _matches(subject: Subject) -> Iterator[Match]:
         yield match(registry, selector, Purpose.GRANT, agent)
     for selector in agent.disallowed_tools:
         yield match(registry, selector, Purpose.DENY, agent)
-    for selector in registry.snapshot.deny:  # the workspace's own were held against its files on load
+    for selector in (*registry.workspace.config.deny, *registry.snapshot.deny):
         yield match(registry, selector, Purpose.DENY)
-    for selector in registry.snapshot.approve:
+    for selector in (*registry.workspace.config.approve, *registry.snapshot.approve):
         yield match(registry, selector, Purpose.APPROVE)
 
 
@@ -59,10 +59,6 @@ def remarks(belt: "Belt") -> tuple[Diagnostic, ...]:
 def _remarks(belt: "Belt") -> Iterator[Diagnostic]:
     subject, registry = belt.subject, belt.registry
     yield from _notes(belt)
-    for selector in registry.workspace.config.deny:
-        found = match(registry, selector, Purpose.DENY)
-        if found.note:
-            yield found.note
     for name in subject.agent.mcp_servers:
         if name not in registry.masks or (name in registry.private and name not in subject.agent.inline):
             yield Diagnostic(

@@ -50,23 +50,47 @@ class Scope:
         tools: Sequence[str] | None = None,
         deny: Sequence[str] = (),
         approve: Sequence[str] = (),
-        ceiling: Permission | None = None,
+        ceiling: Permission | str | None = None,
     ) -> "Scope":
-        """The scope of an agent spawned from this one."""
+        """The scope of an agent spawned from this one.
+
+        Raises:
+            SelectorError: an argument is not of its kind.
+        """
         return Scope(
             agent,
             self,
-            None if mcp_servers is None else tuple(mcp_servers),
-            None if tools is None else tuple(tools),
-            tuple(deny),
-            tuple(approve),
-            ceiling,
+            _list("mcp_servers", mcp_servers),
+            _list("tools", tools),
+            _list("deny", deny) or (),
+            _list("approve", approve) or (),
+            _level(ceiling),
         )
 
     @property
     def path(self) -> tuple[str, ...]:
         """The agents from the root down to this one."""
         return (*(self.parent.path if self.parent else ()), self.agent)
+
+
+def _list(key: str, names: Sequence[str] | None) -> tuple[str, ...] | None:
+    """A list of texts; a single text would be read letter by letter."""
+    if names is None:
+        return None
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise SelectorError(f"`{key}` of a spawn is {names!r}", mend="give a list of texts", name=key)
+    return tuple(names)
+
+
+def _level(ceiling: Permission | str | None) -> Permission | None:
+    if ceiling is None or isinstance(ceiling, Permission):
+        return ceiling
+    try:
+        return Permission.parse(ceiling)
+    except (KeyError, AttributeError):
+        levels = ", ".join(str(level) for level in Permission)
+        mend = f"write one of {levels}"
+        raise SelectorError(f"`ceiling` of a spawn is {ceiling!r}", mend=mend, name="ceiling") from None
 
 
 def known_agent(registry: Registry, name: str) -> Agent:

@@ -224,18 +224,23 @@ def _bind(registry: Registry, selector: Selector, targets: list[tuple[str, str]]
             mask |= registry.state(server).matching(shape(part)) << registry.starts[server]
     wild = all(part == "*" for _, part in targets)
     live = [server for server, _ in targets if registry.state(server).status is ServerStatus.CONNECTED]
-    note = None
-    if not mask and not wild and len(live) == len(targets):
-        real = [name for server in live for name in registry.state(server).by_name]
-        note = Diagnostic(
-            Level.ERROR,
-            Code.DENY_UNMATCHED,
-            f"{selector.text!r} matches no tool of server {targets[0][0]!r}",
-            selector.where,
-            suggestion(targets[0][1], real, otherwise=_CORRECT),
-            selector.text,
-        )
-    return Match(mask, note=note)
+    if mask or wild or len(live) < len(targets):
+        return Match(mask)
+    # A typo in a deny would leave a door open, so an exact one that meets nothing refuses the start.
+    exact = not selector.lenient and not all(is_glob(part) for _, part in targets)
+    found = Diagnostic(
+        Level.ERROR if exact else Level.WARNING,
+        Code.DENY_UNMATCHED,
+        f"{selector.text!r} matches no tool of server {targets[0][0]!r}",
+        selector.where,
+        suggestion(targets[0][1], _names_of(registry, live), otherwise=_CORRECT),
+        selector.text,
+    )
+    return Match(problem=found) if exact else Match(note=found)
+
+
+def _names_of(registry: Registry, servers: Iterable[str]) -> list[str]:
+    return [name for server in servers for name in registry.state(server).by_name]
 
 
 def _wrong(selector: Selector, problem: str, known: Iterable[str] = (), mend: str = "") -> Match:

@@ -7,6 +7,7 @@ from packbelt.belt.offers import Offers
 from packbelt.catalog.registry import bits
 from packbelt.model import Suggestion
 from packbelt.model.encode import compact
+from packbelt.model.text import inert
 
 if TYPE_CHECKING:
     from packbelt.belt.belt import Belt
@@ -28,7 +29,7 @@ class Voice:
 
     def calls(self, offers: Iterable[Suggestion]) -> str:
         """Calls to choose from."""
-        return " or ".join(f"{self.spell(o.tool)}({compact(o.arguments)})" for o in offers)
+        return " or ".join(f"{self.spell(o.tool)}({inert(compact(o.arguments))})" for o in offers)
 
     def call(self, offers: Iterable[Suggestion]) -> str:
         """A sentence that says what to call; nothing without offers."""

@@ -8,6 +8,7 @@ LIMIT = 240
 
 _BLANKS = re.compile(r"\s+")
 _MARKUP = str.maketrans("<>`{}|[]", "\u2039\u203a'()\u00a6()")
+_TAGS = str.maketrans("<>`", "\u2039\u203a'")
 _INVISIBLE = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
 _LEADING = re.compile(r"^[#*>=~_+\-\s]+")
 
@@ -16,6 +17,11 @@ def one_line(text: str) -> str:
     """The text on one line, without control characters and invisible ones."""
     spaced = _BLANKS.sub(" ", text)
     return "".join(c for c in spaced if c == " " or unicodedata.category(c) not in _INVISIBLE).strip()
+
+
+def inert(text: str) -> str:
+    """JSON of a third party on one line, its tags and code marks turned into lookalikes; still readable."""
+    return one_line(text).translate(_TAGS)
 
 
 def harmless(text: str, limit: int = LIMIT) -> str:

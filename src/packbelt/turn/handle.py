@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from packbelt.belt import Scope
+from packbelt.belt.arguments import parse
 from packbelt.catalog.snapshot import Admitted, Snapshot
 from packbelt.catalog.workspace import Workspace
 from packbelt.model import Hint, HintClass, Refusal, Resolution
@@ -64,12 +65,19 @@ class AgentHandle:
         resolved = current.resolve(name, arguments)
         if not isinstance(resolved, Refusal):
             return resolved
-        key = canonical([name, arguments if isinstance(arguments, dict | str) else None])
+        key = _key(name, arguments)
         times = self._failed.pop(key, 0) + 1
         self._failed[key] = times
         while len(self._failed) > REMEMBERED:
             self._failed.pop(next(iter(self._failed)))
         return resolved if times == 1 else Refusal(name, _firm(resolved.hint, times))
+
+
+def _key(name: str, arguments: object) -> str:
+    try:
+        return canonical([name, parse(arguments)])
+    except (TypeError, ValueError, RecursionError):  # a host may hand over what is no JSON
+        return repr((name, arguments))
 
 
 def _firm(hint: Hint, times: int) -> Hint:
