@@ -116,8 +116,9 @@ class Unknown(Voice):
         """A name in the manner of a server that never said what it has: its tools are not known."""
         for server in self.belt.subject.servers:
             state = self.registry.state(server)
-            prefix = server_wire_name(server, "x")[0].removesuffix("x")
-            if state.tools or state.status is ServerStatus.CONNECTED or not denial.name.startswith(prefix):
+            if state.tools or state.status is ServerStatus.CONNECTED:
+                continue
+            if not denial.name.startswith(server_wire_name(server, "x")[0].removesuffix("x")):
                 continue
             why = f" ({state.error})" if state.error else ""
             text = (
