@@ -218,5 +218,6 @@ def test_an_inline_server_with_the_full_name_of_a_shared_one(write):
 
 
 def test_a_read_me_beside_agents_is_no_agent(write):
-    workspace = load_agents(write, README="# Agents\n", notes="no front matter\n")
+    root = "---\nname: orchestrator\ndescription: D.\n---\n"
+    workspace = load_agents(write, README="# Agents\n", notes="no front matter\n", orchestrator=root)
     assert set(workspace.broken) == {"notes"}

@@ -141,7 +141,7 @@ def test_a_key_that_looks_like_a_restriction_is_never_skipped(claude, key):
 
 
 def test_keys_that_are_not_read_are_warnings_and_well_known_ones_are_silent(claude):
-    workspace = claude(agent("model: sonnet\ncolor: red\npermissionMode: plan\nmaxTurns: 3\nrun_mode: x"))
+    workspace = claude(agent("model: sonnet\ncolor: red\npermissionMode: default\nmaxTurns: 3\nrun_mode: x"))
     (diagnostic,) = workspace.diagnostics
     assert (diagnostic.code, diagnostic.level, diagnostic.name) == (Code.AGENT_KEY, Level.WARNING, "run_mode")
     assert str(diagnostic.where) == ".claude/agents/0.md:8"
@@ -151,7 +151,7 @@ def test_keys_that_are_not_read_are_warnings_and_well_known_ones_are_silent(clau
 @pytest.mark.parametrize("missing", ["name", "description"])
 def test_fm23_a_missing_key_is_named(claude, missing):
     text = "\n".join(line for line in agent().split("\n") if not line.startswith(f"{missing}:"))
-    (diagnostic,) = claude(text).diagnostics
+    diagnostic = claude(text).diagnostics[0]
     assert f"`{missing}` is missing" in diagnostic.message
 
 
@@ -204,3 +204,29 @@ def test_one_bad_inline_server_costs_itself(claude):
 
 def test_a_scalar_for_servers_breaks_the_agent(claude):
     assert "write [notion]" in str(claude(agent("mcpServers: notion")).diagnostics[0])
+
+
+def test_a_blank_cuts_a_text_and_never_an_entry_of_a_list(claude):
+    text = agent('tools: ["my server/x", "a, b"]\ndisallowedTools: \'["my server/y", "Write"]\'')
+    found = claude(text).agents["a"]
+    assert [s.text for s in found.tools or ()] == ["my server/x", "a", "b"]
+    assert [s.text for s in found.disallowed_tools] == ["my server/y", "Write"]
+
+
+def test_a_text_like_a_list_keeps_parentheses_together(claude):
+    assert tools(claude(agent("tools: \"['Bash(a, b)', Read]\""))) == ["Bash(a, b)", "Read"]
+
+
+@pytest.mark.parametrize(
+    "line", ["ceiling: none", "inherit_mcp_servers: false", "delegates: []", "permission: read"]
+)
+def test_a_restriction_of_packbelts_own_format_breaks_an_imported_file(claude, line):
+    workspace = claude(agent(line))
+    assert "looks like a restriction" in workspace.broken["a"].error.problem
+    assert "such keys are read in prompts/agents" in workspace.broken["a"].error.mend
+
+
+def test_plan_mode_is_said_not_to_be_enforced(claude):
+    (found,) = claude(agent("permissionMode: plan")).diagnostics
+    assert (found.code, found.level) == (Code.AGENT_SPECIFIER, Level.WARNING)
+    assert (str(found.where), "not enforced here" in found.message) == (".claude/agents/0.md:4", True)

@@ -172,3 +172,13 @@ def test_a_root_that_is_named_and_has_no_file_is_an_error_where_other_agents_hav
 
 def test_a_root_that_is_named_is_implied_where_no_agent_has_a_file(write):
     assert load(write({"packbelt.yaml": "orchestrator: boss\n"})).diagnostics == ()
+
+
+@pytest.mark.parametrize("key", ["deny", "approve"])
+@pytest.mark.parametrize(
+    ("entry", "words"), [("/log", "names no server"), ("git/", "names no tool"), ("*/", "names no tool")]
+)
+def test_a_selector_without_its_server_or_tool_is_an_error(write, key, entry, words):
+    mcp = '{"mcpServers": {"git": {"command": "x"}}}'
+    with pytest.raises(WorkspaceError, match=words):
+        load(write({".mcp.json": mcp, "packbelt.yaml": f'{key}: ["{entry}"]\n'}))

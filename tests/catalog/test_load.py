@@ -128,13 +128,14 @@ def test_the_nearer_of_two_places_wins_and_the_other_is_shown(write):
 
 def test_two_loads_of_the_same_files_are_the_same(write):
     files = {f"prompts/agents/{name}.md": agent(name) for name in "cab"} | {
+        "prompts/agents/orchestrator.md": agent("orchestrator"),
         "prompts/agents/z.md": "junk",
         "skills/x/SKILL.md": "junk",
     }
     root = write(files)
     one, two = load(root), load(root)
     assert (one.agents, one.tools, one.diagnostics) == (two.agents, two.tools, two.diagnostics)
-    assert list(one.agents) == ["orchestrator", "a", "b", "c"]
+    assert list(one.agents) == ["a", "b", "c", "orchestrator"]
 
 
 @pytest.mark.parametrize(

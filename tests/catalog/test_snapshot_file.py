@@ -140,3 +140,14 @@ def test_data_need_no_file():
     with pytest.raises(SnapshotError, match="unknown key `server`; did you mean 'servers'"):
         Snapshot.from_data({"server": {}})
     assert Snapshot.from_data({}).servers == {}
+
+
+def test_a_yaml_snapshot_that_breaks_off_inside_a_line_is_refused(snap):
+    text = 'servers: {}\nceiling: none\ndeny: ["*/*"]\n'
+    for end in range(1, len(text)):
+        if text[end - 1] != "\n":
+            with pytest.raises(SnapshotError):
+                snap(text[:end])
+    assert snap(text).ceiling is Permission.NONE
+    assert snap(text + "...\n").ceiling is Permission.NONE
+    assert snap("{servers: {}, ceiling: none}").ceiling is Permission.NONE

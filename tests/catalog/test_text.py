@@ -72,6 +72,7 @@ def test_a_link_out_of_the_workspace_fails_the_load(write, outside, link, target
 
 def test_a_link_out_of_the_workspace_breaks_one_agent_and_one_skill(write, outside):
     root = write({"prompts/agents/b.md": AGENT.replace("name: a", "name: b"), "skills/t/x": ""})
+    (root / "prompts/agents/orchestrator.md").write_text(AGENT.replace("name: a", "name: orchestrator"))
     (root / "prompts/agents/a.md").symlink_to(outside / "a.md")
     (root / "skills/s").symlink_to(outside / "s")
     workspace = load(root)

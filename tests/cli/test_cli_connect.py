@@ -201,7 +201,7 @@ def servers_of(file):
 def test_saving_some_servers_keeps_the_others_of_the_file(project, run):
     assert run(project, "connect", "--trust", "--save", "now.yaml").exit_code == 1
     file = project / "now.yaml"
-    file.write_text(file.read_text() + "ceiling: read\n")
+    file.write_text("ceiling: read\n" + file.read_text())
     done = run(project, "connect", "dead", "--trust", "--save", "now.yaml")
     assert "packbelt: wrote now.yaml (kept from now.yaml: good); " in done.stderr
     found = servers_of(file)

@@ -223,7 +223,7 @@ def test_text_from_servers_cannot_command_the_terminal(fleet, run):
 
 def test_many_connected_servers_are_summed_up_and_the_others_named(fleet, run):
     lines = [f"  s{i}: {{status: connected, tools: [{{name: t}}]}}" for i in range(20)]
-    (fleet / "now.yaml").write_text("\n".join(["servers:", *lines, "  bad: {status: failed, error: gone}"]))
+    (fleet / "now.yaml").write_text("\n".join(["servers:", *lines, "  bad: {status: failed, error: gone}\n"]))
     text = run(fleet, "dump", "orchestrator", "--snapshot", "now.yaml").stdout
     assert "  20 servers connected, 20 tools\n" in text
     assert re.search(r"^  server bad +failed +gone$", text, re.MULTILINE)

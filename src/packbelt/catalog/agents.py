@@ -49,7 +49,7 @@ def parse_agent(text: str, file: str, stem: str, origin: Origin) -> Draft:
             name=handoff,
         )
     diagnostics: list[Diagnostic] = []
-    servers, inline = agent_servers(
+    servers, inline, _ = agent_servers(
         model.mcp_servers, "mcp_servers", document, name, diagnostics, strict=True
     )
     agent = Agent(

@@ -7,21 +7,28 @@ from typing import Any
 
 from packbelt.catalog import claude
 from packbelt.catalog.config import read_config
-from packbelt.catalog.drafts import Broken, break_agent, broken_diagnostic
-from packbelt.catalog.fleet import Item, read_agents
+from packbelt.catalog.drafts import Broken, Draft, break_agent, broken_diagnostic
+from packbelt.catalog.fleet import Item, read_agents, unread
 from packbelt.catalog.handoffs import Names, handoff_tools, settle
 from packbelt.catalog.lock import read_lock
-from packbelt.catalog.names import safe_handoff
+from packbelt.catalog.names import hashed_handoff, safe_handoff
 from packbelt.catalog.natives import read_natives
-from packbelt.catalog.near import suggestion
+from packbelt.catalog.near import listed, suggestion
 from packbelt.catalog.packs import PackFileRead, read_packs
-from packbelt.catalog.selectors import Known, check_denials, check_grants, check_matched
+from packbelt.catalog.selectors import Known, check_denials, check_grants, check_matched, unheld
 from packbelt.catalog.servers import FILE as SERVERS_FILE
 from packbelt.catalog.servers import Servers, read_servers
 from packbelt.catalog.skills import read_skills
 from packbelt.catalog.templates import read_templates
 from packbelt.catalog.text import Tree
-from packbelt.catalog.workspace import Agent, Config, ServerSpec, Template, Workspace
+from packbelt.catalog.workspace import (
+    Agent,
+    BrokenAgent,
+    Config,
+    ServerSpec,
+    Template,
+    Workspace,
+)
 from packbelt.model import (
     Code,
     Diagnostic,
@@ -77,16 +84,23 @@ def assemble(root: Path, embedded: Path, given: Sequence[Callable[..., Any] | To
     agents, broken = settle(items, names, diagnostics)
     inline = _inline(items, agents, servers)
     if config.orchestrator not in agents and config.orchestrator not in broken:
-        diagnostics += _unknown_root(config, {*agents, *broken})
-        agents = {config.orchestrator: _implied(config.orchestrator, origin), **agents}
+        if files := unread(items):
+            broken = {config.orchestrator: _doubtful_root(config.orchestrator, names, files), **broken}
+            diagnostics.append(broken_diagnostic(config.orchestrator, broken[config.orchestrator].error))
+        else:
+            diagnostics += _unknown_root(config, {*agents, *broken})
+            agents = {config.orchestrator: _implied(config.orchestrator, origin), **agents}
+    unusable = _unusable(items, agents, servers, inline)
     tools = [*natives.values(), *handoff_tools(agents, broken, config.orchestrator)]
     everything = replace(
         known,
         names=known.names | {tool.name for tool in tools},
-        servers=known.servers | set(inline) | {spec.short_name for spec in inline.values()},
+        servers=known.servers | set(inline) | {spec.short_name for spec in inline.values()} | set(unusable),
     )
     check_matched(config.deny, "deny", everything)
     check_matched(config.approve, "approve", everything)
+    for key, selectors in (("deny", config.deny), ("approve", config.approve)):
+        diagnostics += unheld(selectors, key, everything, SERVERS_FILE)
     skills, remarks_on_skills = read_skills(tree, config.skills)
     diagnostics += remarks_on_skills
     return Workspace(
@@ -104,6 +118,7 @@ def assemble(root: Path, embedded: Path, given: Sequence[Callable[..., Any] | To
         handlers=handlers,
         lock=read_lock(tree),
         diagnostics=tuple(diagnostics),
+        unusable_servers=unusable,
     )
 
 
@@ -133,7 +148,9 @@ def _without_servers(servers: Servers) -> Servers:
         f"`plugins_only` is set: {len(servers.specs)} servers of {SERVERS_FILE} are left out",
         Where(SERVERS_FILE),
     )
-    return replace(servers, specs={}, diagnostics=(*servers.diagnostics, note))
+    return replace(
+        servers, specs={}, unusable=dict.fromkeys(servers.named, ""), diagnostics=(*servers.diagnostics, note)
+    )
 
 
 def _without_own_servers(item: Item, diagnostics: list[Diagnostic]) -> Item:
@@ -143,7 +160,7 @@ def _without_own_servers(item: Item, diagnostics: list[Diagnostic]) -> Item:
     message = f"`plugins_only` is set: the `mcp_servers` of agent {agent.name!r} are left out"
     where = agent.where("mcp_servers")
     diagnostics.append(Diagnostic(Level.NOTE, Code.SERVER_IGNORED, message, where, name=agent.name))
-    return replace(item, agent=replace(agent, mcp_servers=(), inline=()), inline={})
+    return replace(item, agent=replace(agent, mcp_servers=(), inline=()), inline={}, unusable={})
 
 
 def _known(
@@ -172,7 +189,7 @@ def _checked(item: Item, known: Known, servers: Servers, diagnostics: list[Diagn
     diagnostics += item.diagnostics
     try:
         if item.imported:
-            agent, remarks = claude.resolve(item, known.servers)
+            agent, remarks = claude.resolve(item, known.servers, complete=known.complete)
             diagnostics += remarks
         else:
             mine = replace(
@@ -221,6 +238,31 @@ def _inline(items: Iterable[Item], agents: Mapping[str, Agent], servers: Servers
                 )
             inline[name] = spec
     return inline
+
+
+def _unusable(
+    items: Iterable[Item], agents: Mapping[str, Agent], servers: Servers, inline: Mapping[str, ServerSpec]
+) -> dict[str, str]:
+    """The named servers that cannot be used, with the reasons; an inline one also by its short name."""
+    unusable = dict(servers.unusable)
+    for item in items:
+        if isinstance(item, Draft) and item.agent.name in agents:
+            for full, reason in item.unusable.items():
+                for name in (full, full.removeprefix(f"{item.agent.name}.")):
+                    unusable.setdefault(name, reason)
+    return {name: unusable[name] for name in sorted(unusable) if name not in {*servers.specs, *inline}}
+
+
+def _doubtful_root(name: str, names: Names, files: Sequence[str]) -> BrokenAgent:
+    """The root agent that an unreadable file may define: an implied one would have every grant."""
+    handoff = safe_handoff(name)
+    problem = WorkspaceError(
+        f"no readable file defines it, and a broken one whose name cannot be read may: {listed(files)}",
+        where=Where(files[0]),
+        mend="mend that file, move it away, or write the root agent's own",
+        name=name,
+    )
+    return BrokenAgent(name, hashed_handoff(name) if handoff in names.taken else handoff, problem, files[0])
 
 
 def _unknown_root(config: Config, agents: Iterable[str]) -> list[Diagnostic]:

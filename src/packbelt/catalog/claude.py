@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from packbelt.catalog.agents import FOLDER as OWN_FOLDER
 from packbelt.catalog.claude_lists import entries_of
 from packbelt.catalog.drafts import Draft, agent_servers, key_lines, name_problem, read_front_matter
 from packbelt.catalog.names import claude_readings, claude_splits, safe_handoff
@@ -46,7 +47,7 @@ _RESTRICTIONS = frozenset(
             "allowtools",
             "allowedtools",
         ),
-        *("enabledtools", "includetools", "toolsallowed", "permission", "permissions"),
+        *("enabledtools", "includetools", "toolsallowed", "permissions"),
         *("deny", "denied", "denytools", "deniedtools", "disallow", "disallowed", "disallowtools"),
         *(
             "blockedtools",
@@ -59,6 +60,8 @@ _RESTRICTIONS = frozenset(
     }
 )
 """Keys that somebody wrote to restrict an agent, and that no reader of the format knows."""
+_OWN = frozenset({"ceiling", "delegates", "inheritmcpservers", "permission"})
+"""Keys of packbelt's own format that restrict an agent."""
 _DENIES = re.compile("den[iy]|disallow|block|exclude|disable|forbid")
 _CLOSE = 85.0
 
@@ -81,8 +84,12 @@ def parse_claude_agent(text: str, file: str, origin: Origin) -> Draft:
         disallowed += entries_of(document.data[key], key, document)
     servers: tuple[str, ...] = ()
     inline: dict[str, ServerSpec] = {}
+    unusable: dict[str, str] = {}
     for key in keys.get("mcpservers", ()):
-        servers, inline = agent_servers(document.data[key], key, document, name, diagnostics, strict=False)
+        servers, inline, unusable = agent_servers(
+            document.data[key], key, document, name, diagnostics, strict=False
+        )
+    _plan_mode(document, name, diagnostics)
     agent = Agent(
         name=name,
         description=_text(document, keys, "description"),
@@ -97,28 +104,56 @@ def parse_claude_agent(text: str, file: str, origin: Origin) -> Draft:
         file=file,
         lines=_canonical_lines(key_lines(document, parts.body_line)),
     )
-    return Draft(agent, inline, imported=True, diagnostics=tuple(diagnostics))
+    return Draft(agent, inline, imported=True, diagnostics=tuple(diagnostics), unusable=unusable)
 
 
-def resolve(draft: Draft, shared: Iterable[str]) -> tuple[Agent, tuple[Diagnostic, ...]]:
+def resolve(
+    draft: Draft, shared: Iterable[str], *, complete: bool = True
+) -> tuple[Agent, tuple[Diagnostic, ...]]:
     """The agent with its entries as selectors, resolved against the configured servers and its own.
 
     Args:
         draft: the agent as its file has it.
-        shared: names of the configured servers.
+        shared: names of the configured servers, unusable ones included.
+        complete: whether these are all; they are not while `.mcp.json` cannot be read.
 
     Raises:
-        WorkspaceError: an entry of `tools` has two readings.
+        WorkspaceError: an entry of `tools` has two readings, or may have.
     """
     agent = draft.agent
     servers = {name: name for name in shared} | {full: spec.short_name for full, spec in draft.inline.items()}
+    servers |= {full: full.removeprefix(f"{agent.name}.") for full in draft.unusable}
     diagnostics: list[Diagnostic] = []
     tools = agent.tools
     if tools is not None:
+        if not complete:
+            _refuse_doubtful(tools)
         tools = tuple(_grant(entry, servers, agent.name, diagnostics) for entry in tools)
     denied = (_denials(entry, servers, agent.name, diagnostics) for entry in agent.disallowed_tools)
     flat = tuple(selector for some in denied for selector in some)
     return replace(agent, tools=tools, disallowed_tools=flat), tuple(diagnostics)
+
+
+def _refuse_doubtful(tools: Iterable[Selector]) -> None:
+    for entry in tools:
+        cuts = [server for server, tool in claude_splits(entry.text) if tool != "*"]
+        if entry.text.startswith(PREFIX) and len(cuts) > 1 and "(" not in entry.text:
+            raise WorkspaceError(
+                f"{entry.text!r} in `tools` may mean two servers, and .mcp.json cannot be read",
+                where=entry.where,
+                mend="mend .mcp.json",
+                name=entry.text,
+            )
+
+
+def _plan_mode(document: Document, agent: str, diagnostics: list[Diagnostic]) -> None:
+    """`permissionMode: plan` lets Claude Code's agent only read, which no belt here does."""
+    for key, value in document.data.items():
+        if _plain(key) == "permissionmode" and isinstance(value, str) and value.strip().lower() == "plan":
+            message = f"agent {agent!r}: `{key}: {value}` is not enforced here"
+            mend = "list what it may call in `tools`, or write the agent in prompts/agents with a `ceiling`"
+            where = document.where(key)
+            diagnostics.append(Diagnostic(Level.WARNING, Code.AGENT_SPECIFIER, message, where, mend, key))
 
 
 def _keys(document: Document, diagnostics: list[Diagnostic]) -> dict[str, list[str]]:
@@ -133,7 +168,7 @@ def _keys(document: Document, diagnostics: list[Diagnostic]) -> dict[str, list[s
             raise WorkspaceError(
                 f"`{key}` looks like a restriction, and Claude Code's format has no such key",
                 where=where,
-                mend=f"call it `{right}`, or remove it",
+                mend=f"{right}, or remove it",
                 name=key,
             )
         elif plain not in _KNOWN:
@@ -149,10 +184,13 @@ def _plain(key: str) -> str:
 
 
 def _restriction(key: str, plain: str) -> str:
-    """The key that was meant by one that looks like a restriction; empty if it does not."""
+    """The mend of a key that looks like a restriction; empty if it does not."""
+    if plain in _OWN:
+        return f"such keys are read in {OWN_FOLDER}: move the file there"
     if plain in _RESTRICTIONS:
-        return "disallowedTools" if _DENIES.search(plain) else "tools"
-    return nearest(key, ("tools", "disallowedTools"), least=_CLOSE)
+        return f"call it `{'disallowedTools' if _DENIES.search(plain) else 'tools'}`"
+    near = nearest(key, ("tools", "disallowedTools"), least=_CLOSE)
+    return f"call it `{near}`" if near else ""
 
 
 def _text(document: Document, keys: Mapping[str, Any], key: str) -> str:

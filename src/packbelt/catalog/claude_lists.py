@@ -13,6 +13,8 @@ _QUOTES = "\"'"
 def entries_of(raw: object, key: str, document: Document) -> tuple[Selector, ...]:
     """A list of tools: a YAML list, a text with commas or blanks, or a text that looks like a list.
 
+    Only a text as a whole is cut at blanks. In an entry of a list a blank belongs to a server's name.
+
     Raises:
         WorkspaceError: it is none of these.
     """
@@ -20,7 +22,12 @@ def entries_of(raw: object, key: str, document: Document) -> tuple[Selector, ...
         raise null_list(key, document, key)
     if isinstance(raw, str):
         where = document.where(key)
-        return tuple(Selector(name, where, lenient=True) for name in _split(_unwrap(raw), key, document))
+        listed = _unwrap(raw)
+        texts = [raw] if listed is None else listed
+        names = [name for text in texts for name in _split(text, key, document, blanks=listed is None)]
+        if listed is not None:
+            names = [name.strip(_QUOTES) for name in names]
+        return tuple(Selector(name, where, lenient=True) for name in names)
     if not isinstance(raw, list):
         problem = f"`{key}` is {kind_of(raw)}, not a list of names"
         raise WorkspaceError(problem, where=document.where(key), mend="write [Read, Grep]", name=key)
@@ -30,32 +37,34 @@ def entries_of(raw: object, key: str, document: Document) -> tuple[Selector, ...
         if not isinstance(entry, str) or not entry.strip():
             problem = f"`{key}[{i + 1}]` is {kind_of(entry)}, not a name"
             raise WorkspaceError(problem, where=where, mend="write names only", name=key)
-        found.extend(Selector(name, where, lenient=True) for name in _split(entry, key, document))
+        found.extend(
+            Selector(name, where, lenient=True) for name in _split(entry, key, document, blanks=False)
+        )
     return tuple(found)
 
 
-def _unwrap(text: str) -> str:
-    """A quoted flow list without its brackets and inner quotes."""
+def _unwrap(text: str) -> list[str] | None:
+    """The entries of a quoted flow list; None where the text is none."""
     text = text.strip()
     if not (text.startswith("[") and text.endswith("]")):
-        return text
+        return None
     try:
         names = json.loads(text)
     except ValueError:
-        names = [part.strip().strip(_QUOTES) for part in text[1:-1].split(",")]
-    return ", ".join(str(name) for name in names)
+        return [text[1:-1]]
+    return [str(name) for name in names]
 
 
-def _split(text: str, key: str, document: Document) -> Iterator[str]:
-    """Names between commas and blanks; what stands in parentheses belongs to the name before it."""
+def _split(text: str, key: str, document: Document, *, blanks: bool) -> Iterator[str]:
+    """Names between commas, or blanks; what stands in parentheses belongs to the name before it."""
     depth, word = 0, ""
     for letter in text:
         depth += {"(": 1, ")": -1}.get(letter, 0)
         if depth < 0:
             break
-        if depth == 0 and (letter == "," or letter.isspace()):
-            if word:
-                yield word
+        if depth == 0 and (letter == "," or (blanks and letter.isspace())):
+            if word.strip():
+                yield word.strip()
             word = ""
         else:
             word += letter
@@ -64,5 +73,5 @@ def _split(text: str, key: str, document: Document) -> Iterator[str]:
         raise WorkspaceError(
             f"`{key}` has a parenthesis without its other half", where=where, mend="close it"
         )
-    if word:
-        yield word
+    if word.strip():
+        yield word.strip()

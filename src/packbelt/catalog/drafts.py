@@ -4,13 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from packbelt.catalog import front_matter
-from packbelt.catalog.names import safe_handoff
 from packbelt.catalog.problems import kind_of
 from packbelt.catalog.servers import broken_server, parse_entry
 from packbelt.catalog.workspace import Agent, BrokenAgent, Lines, ServerSpec
 from packbelt.catalog.yaml import Document, Path, parse_yaml
 from packbelt.model import Code, Diagnostic, Level, PackbeltError, Selector, WorkspaceError
-from packbelt.model.wire import plain_name_problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +20,14 @@ class Draft:
         inline: the servers it declares, by full name.
         imported: whether it is in another tool's format.
         diagnostics: remarks on its file.
+        unusable: the reason of each server that it declares and that cannot be used, by full name.
     """
 
     agent: Agent
     inline: Mapping[str, ServerSpec] = field(default_factory=dict)
     imported: bool = False
     diagnostics: tuple[Diagnostic, ...] = ()
+    unusable: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +50,6 @@ def read_front_matter(text: str, file: str) -> tuple[Document, front_matter.Fron
         problem = f"front matter is {kind_of(document.data)}, not a mapping"
         raise WorkspaceError(problem, where=document.where(), mend="write `key: value` lines")
     return document, parts
-
-
-def broken_from_text(text: str, stem: str, error: PackbeltError, file: str) -> BrokenAgent:
-    """What can be told of an agent whose file does not parse, so that hand-offs to it keep their names."""
-    name = front_matter.guess(text, "name") or stem
-    name = stem if name_problem(name) else name
-    handoff = front_matter.guess(text, "handoff")
-    if not handoff or plain_name_problem(handoff):
-        handoff = safe_handoff(name)
-    return BrokenAgent(name, handoff, error, file)
 
 
 def break_agent(agent: Agent, error: PackbeltError) -> BrokenAgent:
@@ -98,8 +88,8 @@ def selectors(
 
 def agent_servers(
     raw: object, key: str, document: Document, owner: str, diagnostics: list[Diagnostic], *, strict: bool
-) -> tuple[tuple[str, ...], dict[str, ServerSpec]]:
-    """An agent's `mcp_servers`: named references, and inline definitions by full name.
+) -> tuple[tuple[str, ...], dict[str, ServerSpec], dict[str, str]]:
+    """An agent's `mcp_servers`: references, inline definitions by full name, and reasons of unusable ones.
 
     Args:
         raw: a list of names and one-key maps, or a map of names to definitions (null: a reference).
@@ -114,6 +104,7 @@ def agent_servers(
     """
     names: list[str] = []
     inline: dict[str, ServerSpec] = {}
+    unusable: dict[str, str] = {}
     seen: set[str] = set()
     for name, definition, path in _server_entries(raw, key, document):
         if name in seen:
@@ -129,10 +120,13 @@ def agent_servers(
             if strict:
                 raise
             diagnostics.append(broken_server(problem_found, name))
+            unusable[f"{owner}.{name}"] = problem_found.problem
         else:
             if spec is not None:
                 inline[spec.name] = spec
-    return tuple(names), inline
+            else:
+                unusable[f"{owner}.{name}"] = ""
+    return tuple(names), inline, unusable
 
 
 def _server_entries(raw: object, key: str, document: Document) -> list[tuple[str, object, Path]]:

@@ -11,7 +11,7 @@ from packbelt.catalog.schema import PackFile, ToolFile
 from packbelt.catalog.text import Tree
 from packbelt.catalog.workspace import Lines, Pack
 from packbelt.catalog.yaml import Document, parse_yaml
-from packbelt.model import NATIVE, Access, Exposure, Permission, Tool, WorkspaceError
+from packbelt.model import NATIVE, Access, Exposure, Permission, Tool, Where, WorkspaceError
 from packbelt.model.wire import plain_name_problem
 
 FOLDER = "packs"
@@ -32,10 +32,20 @@ class PackFileRead:
 def read_packs(tree: Tree) -> list[PackFileRead]:
     """All packs, in the order of their file names.
 
+    One in a folder below is an error: left out in silence, what it reserves would lie open.
+
     Raises:
         WorkspaceError: a file is not as the format says, or two packs claim one id or one tool.
     """
-    listing = tree.find(tree.root / FOLDER, ".yaml", ".yml")
+    folder = tree.root / FOLDER
+    listing = tree.find(folder, ".yaml", ".yml", deep=True)
+    for path in listing.files:
+        if path.parent != folder and path.parent.suffix not in (".yaml", ".yml"):
+            raise WorkspaceError(
+                f"packs are read from {FOLDER}/*.yaml only",
+                where=Where(tree.name(path)),
+                mend=f"move it up into {FOLDER}/, or out of it",
+            )
     packs = [parse_pack(tree.read(path), tree.name(path), path.stem) for path in listing.files]
     _refuse_twins([read.pack for read in packs])
     return packs

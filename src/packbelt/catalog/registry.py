@@ -110,7 +110,7 @@ class Registry:
 
     Attributes:
         tools: by bit.
-        servers: names in bit order: configured, inline and those that only the snapshot knows.
+        servers: names in bit order: configured, inline, unusable ones and those that only the snapshot knows.
         masks: the mask of each server's tools.
         server_tools: the mask of all servers' tools.
         status: mask of the tools of servers in each status.
@@ -123,7 +123,9 @@ class Registry:
         self.runtime = runtime
         self.memo: dict[Hashable, Any] = {}
         self.index = index(workspace)
-        self.servers = sorted({*workspace.servers, *workspace.inline, *snapshot.servers})
+        self.servers = sorted(
+            {*workspace.servers, *workspace.inline, *workspace.unusable_servers, *snapshot.servers}
+        )
         self.starts: dict[str, int] = {}
         self.masks: dict[str, int] = {}
         self.status = dict.fromkeys(ServerStatus, 0)
@@ -146,20 +148,32 @@ class Registry:
         self.handoffs = self.index.handoffs
 
     def state(self, server: str) -> ServerState:
-        """A server now; one that the snapshot does not know is disconnected."""
-        return self.snapshot.servers.get(server) or ServerState(server, ServerStatus.DISCONNECTED)
+        """A server now; one that the snapshot lacks failed if it is unusable, else is disconnected."""
+        known = self.snapshot.servers.get(server)
+        if known is not None:
+            return known
+        reason = self.workspace.unusable_servers.get(server, "")
+        status = ServerStatus.FAILED if reason else ServerStatus.DISCONNECTED
+        return ServerState(server, status, error=reason)
 
     @cached_property
     def private(self) -> frozenset[str]:
         """Names of the servers that one agent declares for itself; nobody else has them but by inheritance.
 
-        Those of an agent whose file no longer loads, which only the snapshot remembers, are among them: a
-        broken file must not give its servers to everyone.
+        Those that only the snapshot remembers, because their agent's file or their entry no longer loads, are
+        among them: a broken file must not give its servers to everyone. Where nobody knows whose file is
+        broken, each name with a dot may be one.
         """
         workspace = self.workspace
-        lost = tuple(f"{name}." for name in workspace.broken)
-        remembered = [name for name in self.snapshot.servers if name.startswith(lost)] if lost else []
-        return frozenset((*workspace.inline, *(n for n in remembered if n not in workspace.servers)))
+        lost = {f"{name}." for name in workspace.broken}
+        if not all(agent.named for agent in workspace.broken.values()):
+            lost.add("")
+        own = tuple(f"{name}." for name in workspace.agents)
+        unusable = [name for name in workspace.unusable_servers if name.startswith(own)]
+        known = self.snapshot.servers if lost else ()
+        remembered = [name for name in known if "." in name and name.startswith(tuple(lost))]
+        private = (n for n in (*remembered, *unusable) if n not in workspace.servers)
+        return frozenset((*workspace.inline, *private))
 
     @cached_property
     def groups(self) -> tuple[PolicyGroup, ...]:

@@ -1,10 +1,10 @@
 """What is wrong with a selector as it stands, before any server is connected."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from packbelt.catalog.near import listed, suggestion
-from packbelt.model import Selector, WorkspaceError
+from packbelt.model import Code, Diagnostic, Level, Selector, WorkspaceError
 from packbelt.model.selector import Kind, glob, is_glob
 from packbelt.model.wire import PREFIX
 
@@ -38,6 +38,12 @@ def check_grants(selectors: Iterable[Selector], key: str, known: Known) -> None:
         _check_form(selector, key, known)
         if selector.kind in (Kind.ALL, Kind.ALL_SERVERS, Kind.PACK):
             continue
+        if selector.kind is Kind.SERVER and not known.complete and selector.text.count("/") > 1:
+            raise _error(
+                selector,
+                f"{selector.text!r} in `{key}` may mean two servers, and .mcp.json cannot be read",
+                "mend .mcp.json",
+            )
         parts = [tool for _, tool in selector.readings(known.servers)] or [selector.text.partition("/")[2]]
         if selector.kind is Kind.NAME:
             parts = [selector.text]
@@ -75,7 +81,7 @@ def check_matched(selectors: Iterable[Selector], key: str, known: Known) -> None
                 suggestion(selector.text, known.names, otherwise="name a tool, server/tool or pack:id"),
             )
         server = _unknown_server(selector, known)
-        if server and known.complete:
+        if server is not None and known.complete:
             raise _error(
                 selector,
                 f"{selector.text!r} in `{key}` names the unknown server {server!r}",
@@ -83,17 +89,33 @@ def check_matched(selectors: Iterable[Selector], key: str, known: Known) -> None
             )
 
 
-def _unknown_server(selector: Selector, known: Known) -> str:
-    """The server that a selector names and that is not known; empty if there is none."""
+def unheld(selectors: Iterable[Selector], key: str, known: Known, file: str) -> Iterator[Diagnostic]:
+    """Entries that pass only because nobody can read which servers there are."""
+    for selector in selectors:
+        server = None if known.complete else _unknown_server(selector, known)
+        if server is not None:
+            yield Diagnostic(
+                Level.WARNING,
+                Code.SERVER_UNKNOWN,
+                f"{selector.text!r} in `{key}` names the server {server!r}, which could not be held against "
+                f"{file}",
+                selector.where,
+                f"mend {file}",
+                server,
+            )
+
+
+def _unknown_server(selector: Selector, known: Known) -> str | None:
+    """The server that a selector names and that is not known; None if there is none."""
     if selector.kind is Kind.PACK and selector.pack.startswith(_SERVER_PACK):
         server = selector.pack.removeprefix(_SERVER_PACK)
-        return "" if server in known.servers else server
+        return None if server in known.servers else server
     if (
         selector.kind is not Kind.SERVER
         or selector.any_server is not None
         or selector.readings(known.servers)
     ):
-        return ""
+        return None
     return selector.text.partition("/")[0]
 
 
@@ -104,6 +126,12 @@ def _check_form(selector: Selector, key: str, known: Known) -> None:
     if "," in text and text not in known.names:
         parts = ", ".join(part.strip() for part in text.split(","))
         raise _error(selector, f"{text!r} in `{key}` is several entries in one", f"write [{parts}]")
+    if selector.kind is Kind.SERVER:
+        readings = selector.readings(known.servers)
+        if text.startswith("/") and not readings:
+            raise _error(selector, f"{text!r} in `{key}` names no server", "write server/tool")
+        if text == "*/" or (readings and not any(tool for _, tool in readings)):
+            raise _error(selector, f"{text!r} in `{key}` names no tool", f"write {text}*")
     # A server is a pack too; whether it is there is asked where servers are.
     is_pack = selector.kind is Kind.PACK and not selector.pack.startswith(_SERVER_PACK)
     if is_pack and selector.pack not in known.packs:

@@ -1,5 +1,6 @@
 """`.mcp.json`, and the server definitions inside agents' files."""
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ _QUIET = frozenset({"name", "description", "link", "enabled", "disabled"})
 _HTTP = frozenset({"http", "streamable-http", "streamable_http", "streamablehttp"})
 _PLACEHOLDER = re.compile(r"(?<!\$)\$\{[^}]*\}")
 _URL = re.compile(r"https?://|\$\{")
+_OBJECT = re.compile(r'("(?:[^"\\\n]|\\.)*")\s*:\s*\{')
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -30,14 +32,19 @@ class Servers:
 
     Attributes:
         specs: usable servers by name, in the order of the file.
-        named: every name in it, unusable and disabled ones included.
+        unusable: why each other one that it names cannot be used; empty for one that is switched off.
         whole: whether the file could be read; if not, nobody knows what it names.
     """
 
     specs: Mapping[str, ServerSpec] = field(default_factory=dict)
-    named: frozenset[str] = frozenset()
+    unusable: Mapping[str, str] = field(default_factory=dict)
     whole: bool = True
     diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def named(self) -> frozenset[str]:
+        """Every name that is known, those of unusable servers included."""
+        return frozenset({*self.specs, *self.unusable})
 
 
 def read_servers(tree: Tree) -> Servers:
@@ -55,17 +62,36 @@ def read_servers(tree: Tree) -> Servers:
     except OutsideError:
         raise
     except PackbeltError as problem:
-        return Servers(whole=False, diagnostics=(broken_server(problem),))
+        reason = f"{FILE} {problem.problem.removeprefix('the file ')}"
+        lost = dict.fromkeys(_readable_names(tree.peek(path)), reason)
+        return Servers(unusable=lost, whole=False, diagnostics=(broken_server(problem),))
     specs: dict[str, ServerSpec] = {}
+    unusable: dict[str, str] = {}
     for name, raw in entries.items():
         try:
             spec = parse_entry(name, raw, document, (*at, name), diagnostics)
         except PackbeltError as problem:
             diagnostics.append(broken_server(problem, name))
+            unusable[name] = problem.problem
         else:
             if spec is not None:
                 specs[name] = spec
-    return Servers(specs, frozenset(entries), diagnostics=tuple(diagnostics))
+            else:
+                unusable[name] = ""
+    return Servers(specs, unusable, diagnostics=tuple(diagnostics))
+
+
+def _readable_names(text: str) -> list[str]:
+    """What may be names of servers in a file that cannot be read: keys whose value is an object."""
+    names = []
+    for found in _OBJECT.finditer(text):
+        try:
+            name = str(json.loads(found.group(1)))
+        except ValueError:
+            continue
+        if name.strip() and name not in _KEYS | {"mcpServers", "servers"}:
+            names.append(name)
+    return names
 
 
 def broken_server(problem: PackbeltError, name: str = "") -> Diagnostic:

@@ -10,7 +10,7 @@ from packbelt.catalog.drafts import read_front_matter
 from packbelt.catalog.problems import kind_of
 from packbelt.catalog.text import Tree
 from packbelt.catalog.workspace import Skill
-from packbelt.model import Code, Diagnostic, Level, PackbeltError, Where, WorkspaceError
+from packbelt.model import Code, Diagnostic, Level, PackbeltError, WorkspaceError
 
 FILE = "SKILL.md"
 CLAUDE_FOLDER = ".claude/skills"
@@ -52,12 +52,7 @@ def _folders(tree: Tree, root: Path, found: _Found) -> list[Path]:
 
 def _read(tree: Tree, folder: Path, found: _Found) -> None:
     path = folder / FILE
-    if not tree.holds(folder):
-        problem = WorkspaceError(
-            "is a link that leads out of the workspace",
-            where=Where(tree.name(folder)),
-            mend="copy the folder in",
-        )
+    if problem := tree.refusal(folder):
         found.diagnostics.append(_broken(problem, folder.name))
         return
     if not os.path.lexists(path):
@@ -65,8 +60,8 @@ def _read(tree: Tree, folder: Path, found: _Found) -> None:
     file = tree.name(path)
     try:
         skill = parse_skill(tree.read(path), file, tree.name(folder))
-    except PackbeltError as problem:
-        found.diagnostics.append(_broken(problem, folder.name))
+    except PackbeltError as refused:
+        found.diagnostics.append(_broken(refused, folder.name))
         return
     key = skill.name.lower().replace("_", "-")
     if first := found.skills.get(key):

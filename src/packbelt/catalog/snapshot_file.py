@@ -12,7 +12,7 @@ from packbelt.catalog.snapshot import Admitted, ServerState, Snapshot
 from packbelt.catalog.text import MAX_FILE, MAX_SNAPSHOT, read_text
 from packbelt.catalog.workspace import Skill
 from packbelt.catalog.yaml import Document, encodable, parse_json, parse_yaml
-from packbelt.model import Permission, Selector, ServerStatus, SnapshotError, Tool
+from packbelt.model import Permission, Selector, ServerStatus, SnapshotError, Tool, Where
 
 _FLOW_YAML = re.compile(r"\{\s*[^\s\"}]")
 """A brace and then no quote: YAML's flow form rather than JSON."""
@@ -32,6 +32,13 @@ def read_snapshot(path: Path) -> dict[str, Any]:
         small = len(text) <= MAX_FILE // 16
         document = parse_json(text, file, error=SnapshotError, lines=small)
     else:
+        # Every beginning of a YAML file is a YAML file; one that breaks off inside a line shows it.
+        if text.strip() and not text.startswith("{") and not text.endswith("\n"):
+            raise SnapshotError(
+                "does not end with a line feed, as if half written",
+                where=Where(file, text.count("\n") + 1),
+                mend="write it again, or end its last line",
+            )
         document = parse_yaml(text, file, error=SnapshotError)
     if document.data is None:
         raise SnapshotError(

@@ -1,5 +1,7 @@
 """Files as text: bounded, UTF-8, and never from outside the workspace."""
 
+import codecs
+import errno
 import os
 import stat
 from dataclasses import dataclass
@@ -85,22 +87,55 @@ class Tree:
         except (OSError, RuntimeError):  # a circle of links
             return False
 
+    def refusal(self, path: Path) -> WorkspaceError | None:
+        """Why a path is not to be followed: a link that leads to nothing, in a circle, or out; or None."""
+        where = Where(self.name(path))
+        try:
+            real = path.resolve(strict=True)
+        except FileNotFoundError:
+            if not os.path.lexists(path):
+                return None
+            return WorkspaceError("is a link that leads to nothing", where=where, mend="mend or remove it")
+        except (OSError, RuntimeError) as problem:
+            # A circle is a RuntimeError up to Python 3.12; what else cannot be followed, reading reports.
+            if isinstance(problem, RuntimeError) or problem.errno == errno.ELOOP:
+                return WorkspaceError("is a link that leads in a circle", where=where, mend="remove it")
+            return None
+        if real.is_relative_to(self.root):
+            return None
+        return OutsideError("is a link that leads out of the workspace", where=where, mend="copy it in")
+
     def read(self, path: Path) -> str:
         """A file's text.
 
         Raises:
             OutsideError: a link leads out of the workspace.
-            WorkspaceError: see `read_text`.
+            WorkspaceError: a link leads nowhere; else see `read_text`.
         """
-        file = self.name(path)
-        if not self.holds(path):
-            raise OutsideError(
-                "is a link that leads out of the workspace", where=Where(file), mend="copy the file in"
-            )
-        return read_text(path, file)
+        if problem := self.refusal(path):
+            raise problem
+        return read_text(path, self.name(path))
+
+    def peek(self, path: Path) -> str:
+        """What can be told of the beginning of a file that `read` refuses, foreign bytes as U+FFFD.
+
+        Empty where nothing can: for a folder, a link out, or a file that may not be read.
+        """
+        try:
+            if self.refusal(path) or not stat.S_ISREG(path.stat().st_mode):
+                return ""
+            with path.open("rb") as handle:
+                data = handle.read(MAX_FILE)
+        except OSError:
+            return ""
+        wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        text = data.decode("utf-16" if wide else "utf-8-sig", errors="replace")
+        return text.replace("\r\n", "\n").replace("\r", "\n")
 
     def find(self, folder: Path, *suffixes: str, deep: bool = False) -> Listing:
-        """The files of a folder with one of these suffixes, hidden ones left out.
+        """What a folder holds under names with one of these suffixes, hidden ones left out.
+
+        A folder of such a name is among them, so that reading it says that it is no file.
 
         Args:
             folder: a folder of the workspace; a missing one is empty.
@@ -109,7 +144,7 @@ class Tree:
 
         Raises:
             OutsideError: the folder itself leads out of the workspace.
-            WorkspaceError: a folder cannot be listed.
+            WorkspaceError: a folder cannot be listed, or is a link that leads nowhere.
         """
         files: list[Path] = []
         outside: list[Path] = []
@@ -117,17 +152,17 @@ class Tree:
         todo = [folder]
         while todo:
             here = todo.pop()
+            entries = self.entries(here)
             if (real := here.resolve()) in seen:
                 continue
             seen.add(real)
-            for path in self.entries(here):
+            for path in entries:
                 if path.name.startswith("."):
                     continue
-                if path.is_dir():
-                    if deep:
-                        (todo if self.holds(path) else outside).append(path)
-                elif path.suffix in suffixes:
+                if path.suffix in suffixes:
                     files.append(path)
+                if deep and path.is_dir():
+                    (todo if self.holds(path) else outside).append(path)
         return Listing(tuple(sorted(files)), tuple(sorted(outside)))
 
     def entries(self, folder: Path) -> list[Path]:
@@ -139,13 +174,12 @@ class Tree:
         """
         if not os.path.lexists(folder):
             return []
-        if not self.holds(folder):
-            where = Where(self.name(folder))
-            raise OutsideError("is a link that leads out of the workspace", where=where, mend="copy it in")
+        if problem := self.refusal(folder):
+            raise problem
         try:
             return sorted(folder.iterdir())
-        except OSError as problem:
-            reason = problem.strerror or type(problem).__name__
+        except OSError as failure:
+            reason = failure.strerror or type(failure).__name__
             raise WorkspaceError(
                 f"cannot be listed: {reason}",
                 where=Where(self.name(folder)),

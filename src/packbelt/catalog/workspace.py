@@ -205,12 +205,17 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class BrokenAgent:
-    """An agent whose file did not load: it cannot start, and hand-offs to it are unavailable."""
+    """An agent whose file did not load: it cannot start, and hand-offs to it are unavailable.
+
+    Attributes:
+        named: whether the name is known for sure; if not, the file may be any agent's.
+    """
 
     name: str
     handoff: str
     error: PackbeltError
     file: str
+    named: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +255,9 @@ class Workspace:
         templates: section templates by name, the workspace's over the embedded ones.
         lock: accepted digests by server and tool name, or None without a lock.
         diagnostics: what did not load, and what loaded with a remark.
+        unusable_servers: servers that are named and cannot be used, inline ones by `<agent>.<name>` and by
+            their short name, each with the reason; an empty reason is one that is switched off. They stay
+            known, so that an entry means what it meant before.
     """
 
     root: Path
@@ -266,6 +274,7 @@ class Workspace:
     handlers: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     lock: Mapping[str, Mapping[str, str]] | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
+    unusable_servers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def orchestrator(self) -> str:

@@ -223,7 +223,11 @@ class _Builder:
         elif isinstance(event, yaml.DocumentStartEvent):
             self.documents += 1
             if self.documents > 1:
-                self.refuse(event, "a second YAML document begins here", "keep one document in a file")
+                self.refuse(
+                    event,
+                    "a second YAML document begins here",
+                    "keep one document in a file, and write nothing below a line `...`",
+                )
 
     def scalar(self, event: yaml.ScalarEvent) -> None:
         frame = self.frames[-1] if self.frames else None

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from packbelt.catalog.snapshot import Snapshot
 from packbelt.catalog.workspace import Workspace
-from packbelt.checks import budgets, handoffs, laws, packs, promises, routes, unused
+from packbelt.checks import budgets, handoffs, laws, packs, policies, promises, routes, unused
 from packbelt.checks.workbench import Workbench
 from packbelt.model import Diagnostic, Level
 
@@ -12,6 +12,7 @@ Check = Callable[[Workbench], Iterator[Diagnostic]]
 
 CHECKS: tuple[Check, ...] = (
     *packs.CHECKS,
+    *policies.CHECKS,
     *handoffs.CHECKS,
     *routes.CHECKS,
     *promises.CHECKS,

@@ -200,11 +200,13 @@ def merged(known: "Snapshot", found: "Snapshot") -> "Snapshot":
 
 
 def snapshot_text(snapshot: "Snapshot") -> str:
-    """A snapshot file."""
+    """A snapshot file, its end marked."""
     import yaml
 
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    text: str = yaml.dump(snapshot.to_data(), Dumper=dumper, sort_keys=False, allow_unicode=True, width=110)
+    text: str = yaml.dump(
+        snapshot.to_data(), Dumper=dumper, sort_keys=False, allow_unicode=True, width=110, explicit_end=True
+    )
     return text
 
 

@@ -88,7 +88,8 @@ def instead(belt: Belt, entry: BeltTool) -> Span:
 
 def show_servers(registry: Registry, servers: Sequence[str]) -> None:
     """Servers as they are now; those that no snapshot knows say how to look at them."""
-    known = [name for name in servers if name in registry.snapshot.servers]
+    unusable = registry.workspace.unusable_servers
+    known = [name for name in servers if name in registry.snapshot.servers or unusable.get(name)]
     fine = [name for name in known if registry.state(name).status is ServerStatus.CONNECTED]
     if len(fine) > _LISTED:
         tools = several(sum(len(registry.state(name).tools) for name in fine), "tool")
@@ -110,8 +111,9 @@ def show_servers(registry: Registry, servers: Sequence[str]) -> None:
 
 
 def not_connected(registry: Registry, servers: Sequence[str]) -> list[str]:
-    """Those of some servers that no snapshot knows, so that their tools are not known either."""
-    return [name for name in servers if name not in registry.snapshot.servers]
+    """Those of some servers that no snapshot knows and that could be connected."""
+    seen = {*registry.snapshot.servers, *registry.workspace.unusable_servers}
+    return [name for name in servers if name not in seen]
 
 
 def server_words(registry: Registry, name: str) -> str:

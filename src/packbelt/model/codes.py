@@ -209,6 +209,8 @@ class Code(StrEnum):
     PACKED_AT_A_LOSS = "pack.at_a_loss"
     TEXT_SHARED = "tool.text_shared"
     TEMPLATE_UNUSED = "template.unused"
+    SERVER_POLICY_UNUSED = "server.policy_unused"
+    AGENT_DISABLED_UNKNOWN = "agent.disabled_unknown"
     LAW_BROKEN = "law.broken"
 
     @property
@@ -267,6 +269,8 @@ CODES: dict[Code, str] = {
     Code.OVER_BUDGET: "A tool's description and schema cost more tokens than the budget allows.",
     Code.TEXT_SHARED: "Tools of one belt repeat the same text.",
     Code.TEMPLATE_UNUSED: "A section template has a name that no prompt uses.",
+    Code.SERVER_POLICY_UNUSED: "An entry of `servers:` is about a server or a tool that nothing has.",
+    Code.AGENT_DISABLED_UNKNOWN: "The snapshot disables an agent that is none.",
     Code.LAW_BROKEN: "Two readings of one belt disagree; please report it.",
 }
 
