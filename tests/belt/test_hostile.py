@@ -7,8 +7,27 @@ import pytest
 from packbelt.belt import Scope, hint_for, resolve
 from packbelt.belt.arguments import parse, sample
 from packbelt.belt.schemas import problem, usable
-from packbelt.model import AgentRefusedError, Call, Code, HintClass, Permission, Refusal, SelectorError
-from packbelt.testing import agent, make_belt, make_snapshot, make_workspace, native, server_tool
+from packbelt.model import (
+    AgentRefusedError,
+    Call,
+    Code,
+    HandOff,
+    HintClass,
+    Permission,
+    Refusal,
+    SelectorError,
+    WorkspaceError,
+)
+from packbelt.testing import (
+    agent,
+    make_belt,
+    make_snapshot,
+    make_workspace,
+    native,
+    pack,
+    server_tool,
+    skill,
+)
 from packbelt.turn import AgentHandle, turn
 
 DOUBLING = {
@@ -119,3 +138,64 @@ def test_an_admitted_call_stays_one():
     belt = make_belt(make_workspace(tools=[native("x")]))
     assert isinstance(resolve(belt, "x", "{}"), Call)
     assert resolve(belt, "x", "{").hint.kind is HintClass.INVALID_ARGUMENTS
+
+
+def test_a_whole_number_written_with_a_point_is_one():
+    packs = [pack("far", ["x"], exposure="deferred")]
+    belt = make_belt(make_workspace(tools=["x"], packs=packs))
+    assert isinstance(resolve(belt, "find_tools", {"query": "x", "limit": 5.0}), Call)
+
+
+def test_whoever_cuts_servers_is_told_of_those_he_has_and_of_no_others():
+    workspace = make_workspace(
+        agents=[agent("orchestrator", delegates="*", inherit_mcp_servers=False), agent("w")],
+        servers=["secret_srv"],
+    )
+    belt = make_belt(workspace, make_snapshot({"secret_srv": ["x"]}))
+    told = resolve(belt, "delegate_to_w", {"request": "x", "mcp_servers": ["secret_sv"]}).hint.text
+    assert "secret_srv" not in told
+    known = make_belt(make_workspace(agents=[agent("w")], servers=["git"]), make_snapshot({"git": ["x"]}))
+    assert "'git'" in resolve(known, "delegate_to_w", {"request": "x", "mcp_servers": ["gti"]}).hint.text
+
+
+def test_what_a_model_writes_into_a_hand_off_is_not_remembered():
+    belt = make_belt(make_workspace(agents=[agent("w")], servers=["s"]), make_snapshot({"s": ["x"]}))
+    resolve(belt, "delegate_to_w", {"request": "x", "mcp_servers": ["s"]})
+    before = len(belt.registry.memo)
+    for n in range(50):
+        assert isinstance(resolve(belt, "delegate_to_w", {"request": "x", "mcp_servers": ["s"] * n}), HandOff)
+    assert len(belt.registry.memo) == before
+
+
+def test_a_skill_that_an_agent_may_not_use_is_no_answer():
+    agents = [agent("runner", handoff="run_skill"), agent("bare", skills=[], delegates="*")]
+    workspace = make_workspace(agents=agents, skills=[skill("pdf")])
+    assert "run_skill" in hint_for(make_belt(workspace), "pdf").text
+    assert "installed skill" not in hint_for(make_belt(workspace, None, Scope("bare")), "pdf").text
+
+
+def test_two_different_broken_calls_are_not_one_repeated_and_a_success_forgets():
+    handle = AgentHandle(make_workspace(tools=[native("x")]), "orchestrator")
+    assert handle.resolve("x", '{"a": 1').hint.kind is HintClass.INVALID_ARGUMENTS
+    assert handle.resolve("x", '{"a": 2').hint.kind is HintClass.INVALID_ARGUMENTS
+    assert handle.resolve("x", '{"a": 2').hint.kind is HintClass.REPEAT
+
+
+def test_a_chain_of_spawns_has_an_end():
+    scope = Scope("a")
+    while len(scope.path) < 64:
+        scope = scope.spawn("a")
+    with pytest.raises(SelectorError, match="more than 64 spawns"):
+        scope.spawn("a")
+
+
+def test_what_is_recorded_as_admitted_does_not_grow_for_ever():
+    handle = AgentHandle(make_workspace(), "orchestrator")
+    for n in range(20):
+        turned = handle.turn(make_snapshot({"s": [f"t{n}", f"u{n}"]}))
+    assert [entry.id for entry in turned.belt.admission] == ["server:s/t19", "server:s/u19"]
+
+
+def test_auto_is_for_servers():
+    with pytest.raises(WorkspaceError, match="which is for servers"):
+        pack("p", ["x"], exposure="auto")

@@ -59,7 +59,7 @@ def sample(schema: JsonSchema) -> dict[str, Any] | None:
     return None if found is None else json.loads(found)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _sampled(text: str) -> str | None:
     schema = json.loads(text)
     if not usable(schema):

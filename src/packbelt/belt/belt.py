@@ -143,26 +143,18 @@ class Belt(Mapping[str, BeltTool]):
 
         The opener and `find_tools` take the place at which they first came up, so that nothing moves.
         """
-        known = self.registry.tools
+        known, places = self.registry.tools, self.registry.admitted
         own = {f"{NATIVE}:{tool.name}": tool for tool in (self.opener, self.finder) if tool}
-        admitted = self.registry.snapshot.admitted
-        if not admitted:
-            return (*own.values(), *pick(known, self.direct))
-        places = iter(self.registry.admitted)
-        known_ids = {str(known[i].id): i for i, _ in places}
         sent: list[Tool] = []
         left = self.direct
-        for entry in admitted:
+        for entry in self.registry.snapshot.admitted:
+            i = places.get(entry.id)
             if entry.id in own:
                 sent.append(own.pop(entry.id))
-                continue
-            i = known_ids.get(entry.id)
-            if i is not None and left >> i & 1:
+            elif i is not None and left >> i & 1:
                 left &= ~(1 << i)
                 sent.append(known[i])
-        sent += own.values()
-        sent += pick(known, left)
-        return tuple(sent)
+        return (*sent, *own.values(), *pick(known, left))
 
     @cached_property
     def withheld(self) -> tuple[BeltTool, ...]:
@@ -172,8 +164,14 @@ class Belt(Mapping[str, BeltTool]):
 
     @cached_property
     def admission(self) -> tuple[Admitted, ...]:
-        """What to record as admitted so that a later belt moves nothing that stands here."""
-        entries = {entry.id: entry for entry in self.registry.snapshot.admitted}
+        """What to record as admitted so that a later belt moves nothing that stands here.
+
+        A server that is gone keeps its tools in the snapshot and so their places; what the snapshot does
+        not know any more has lost its place, or the record would grow for ever.
+        """
+        ways_in = {f"{NATIVE}:{name}" for name in (self.registry.workspace.config.opener, FIND_TOOLS)}
+        kept = self.registry.admitted.keys() | ways_in
+        entries = {entry.id: entry for entry in self.registry.snapshot.admitted if entry.id in kept}
 
         def record(identity: str, placement: Placed | None) -> None:
             known = entries.get(identity)
@@ -223,10 +221,9 @@ class Belt(Mapping[str, BeltTool]):
         """
         if name in self:
             return self[name]
-        for i, tool in enumerate(self.registry.tools):
-            identity = str(tool.id)
-            if name in (identity, identity.removeprefix("server:")):
-                return self.at(i)
+        i = self.registry.identified(name)
+        if i is not None:
+            return self.at(i)
         found = self.registry.named(name)
         if len(found) > 1:
             raise AmbiguousToolError(name, [self.registry.tools[i].wire_name for i in found])
@@ -248,13 +245,16 @@ class Belt(Mapping[str, BeltTool]):
         """The belt of an agent that this one hands off to, as it would be now."""
         return belt_of(self.registry, self.subject.scope.spawn(agent))
 
-    def registry_child(self, agent: str, mcp_servers: tuple[str, ...]) -> Subject:
+    def subject_below(self, agent: str, mcp_servers: tuple[str, ...]) -> Subject:
         """An agent that this one hands off to, left with some servers only.
+
+        Not remembered: which servers are named is a model's choice, and there is no end of those.
 
         Raises:
             SelectorError: a name is no server's.
         """
-        return subject_of(self.registry, self.subject.scope.spawn(agent, mcp_servers=mcp_servers))
+        scope = self.subject.scope.spawn(agent, mcp_servers=mcp_servers)
+        return Subject(self.registry, scope, self.subject)
 
 
 def belt_of(registry: Registry, scope: Scope) -> Belt:

@@ -84,7 +84,7 @@ def _hand_off(
     servers = given.get("mcp_servers")
     if servers is not None:
         try:
-            belt.registry_child(tool.target or "", tuple(servers))
+            belt.subject_below(tool.target or "", tuple(servers))
         except PackbeltError as error:
             wrong = f"mcp_servers: {error.problem}; {error.mend}"
             return Denial(HintClass.INVALID_ARGUMENTS, tool.wire_name, given, i, pack, wrong)
@@ -102,7 +102,7 @@ def _find(belt: "Belt", finder: Tool, given: Mapping[str, Any] | None) -> Admiss
     wrong = NOT_AN_OBJECT if given is None else problem(finder.input_schema, given)
     if given is None or wrong:
         return Denial(HintClass.INVALID_ARGUMENTS, finder.wire_name, given or {}, detail=wrong)
-    found = find_tools(belt, given["query"], given.get("limit", 5))
+    found = find_tools(belt, given["query"], int(given.get("limit", 5)))
     return Call(finder, given, answer=found_text(found))
 
 

@@ -50,6 +50,8 @@ _COMMON = 100
 """Names from which on a word is common."""
 _COVERED = 50.0
 """Added to a name whose every word was said, whatever else was."""
+_SHORT = 80
+"""Letters of a text whose words are remembered."""
 _TELLING = 3
 """Words from which on a name says enough for that."""
 _LETTERS = 76.0
@@ -63,9 +65,14 @@ def _stem(word: str) -> str:
     return word
 
 
-@lru_cache(maxsize=1 << 15)
 def words(text: str) -> frozenset[str]:
     """The words of a name or a text: lower case, by stem, synonyms folded into one."""
+    # Names come again and again, descriptions once for each index: only the short are worth remembering.
+    return _words(text) if len(text) <= _SHORT else frozenset(map(_folded, _WORDS.findall(text)))
+
+
+@lru_cache(maxsize=1 << 15)
+def _words(text: str) -> frozenset[str]:
     return frozenset(map(_folded, _WORDS.findall(text)))
 
 

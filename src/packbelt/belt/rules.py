@@ -23,7 +23,7 @@ TABLE: tuple[tuple[State, tuple[Row, ...]], ...] = (
     (State.DEFERRED, DEFERRED),
     (State.PACKED, PACKED),
 )
-"""The states in the order they are asked, each with its rules. The last group takes all that is left."""
+"""The states in the order they are asked, each with its rules. Every tool is in one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,14 +44,20 @@ def problem(schema: JsonSchema, arguments: Mapping[str, Any]) -> str:
         return "they are nested too deeply"
     except _UnsettledError:
         return ""
-    except Exception as error:
-        # Whatever a third party's keywords make the validator raise: a type it did not expect, a dangling
-        # reference. A mistake of packbelt's own is not among these.
-        if type(error).__module__.partition(".")[0] in {"jsonschema", "referencing", "regex", "builtins"}:
-            return ""
-        raise
+    except _third_party_errors():  # keywords of types that the validator did not expect, dangling references
+        return ""
     finally:
         _left.reset(token)
+
+
+@cache
+def _third_party_errors() -> tuple[type[Exception], ...]:
+    from jsonschema.exceptions import SchemaError, UnknownType  # noqa: PLC0415 - not on the path of deciding
+    from referencing.exceptions import Unresolvable  # noqa: PLC0415 - as above
+    from regex import error  # noqa: PLC0415 - as above
+
+    keywords = (TypeError, ValueError, KeyError, AttributeError, OverflowError)
+    return (SchemaError, UnknownType, Unresolvable, error, *keywords)
 
 
 def _first_error(validator: Any, arguments: dict[str, Any]) -> str:
@@ -64,7 +70,7 @@ def _first_error(validator: Any, arguments: dict[str, Any]) -> str:
     return cut(one_line(f"{place}: {error.message}" if place else error.message), 300)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=256)
 def _validator(text: str) -> Any:
     """The validator of a schema; None if the schema cannot be used."""
     from jsonschema.exceptions import SchemaError  # noqa: PLC0415 - not on the path of deciding

@@ -7,7 +7,7 @@ from functools import cached_property
 from packbelt.belt.selectors import Purpose, match, match_all
 from packbelt.catalog.near import listed, suggestion
 from packbelt.catalog.registry import Registry
-from packbelt.catalog.workspace import Agent
+from packbelt.catalog.workspace import Agent, Skill
 from packbelt.model import (
     AgentBrokenError,
     Permission,
@@ -18,6 +18,9 @@ from packbelt.model import (
     UnknownAgentError,
     Where,
 )
+
+DEPTH = 64
+"""The longest chain of spawns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +58,10 @@ class Scope:
         """The scope of an agent spawned from this one.
 
         Raises:
-            SelectorError: an argument is not of its kind.
+            SelectorError: an argument is not of its kind, or the chain of spawns is too long.
         """
+        if len(self.path) >= DEPTH:
+            raise SelectorError(f"a chain of more than {DEPTH} spawns", mend="end the recursion", name=agent)
         return Scope(
             agent,
             self,
@@ -70,7 +75,11 @@ class Scope:
     @property
     def path(self) -> tuple[str, ...]:
         """The agents from the root down to this one."""
-        return (*(self.parent.path if self.parent else ()), self.agent)
+        agents, scope = [self.agent], self.parent
+        while scope:
+            agents.append(scope.agent)
+            scope = scope.parent
+        return tuple(reversed(agents))
 
 
 def _list(key: str, names: Sequence[str] | None) -> tuple[str, ...] | None:
@@ -190,8 +199,10 @@ class Subject:
         inline = registry.workspace.inline
         known = {*registry.servers, *(spec.short_name for spec in inline.values())}
         for server in scope.mcp_servers:
-            if server not in known:
-                mend = suggestion(server, known, otherwise=f"there are: {listed(known)}")
+            if server not in known:  # whoever cuts learns the names that he has to cut, and no others
+                own = (*inherited, *self.agent.mcp_servers, *self.agent.inline)
+                names = {inline[name].short_name if name in inline else name for name in own}
+                mend = suggestion(server, names, otherwise=f"there are: {listed(names)}")
                 raise SelectorError(f"no server is called {server!r}", mend=mend, name=server)
         kept = _named({*registry.servers, *inherited}, scope.mcp_servers, registry)
         self.kept = frozenset(kept if self.kept is None else kept & self.kept)
@@ -214,11 +225,16 @@ class Subject:
         registry = self.registry
         if len(self.servers) == len(registry.servers):
             return registry.server_tools
-        missing = registry.server_tools
         mask = 0
         for name in self.servers:
             mask |= registry.masks[name]
-        return mask & missing
+        return mask
+
+    @cached_property
+    def skills(self) -> tuple[Skill, ...]:
+        """The installed skills that it may use: those that its `skills` names, or all."""
+        names = self.agent.skills
+        return tuple(skill for skill in self.registry.skills if names is None or skill.name in names)
 
     @cached_property
     def granted(self) -> int | None:

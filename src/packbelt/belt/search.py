@@ -70,7 +70,7 @@ class Postings:
     def _weighted(self, query: str) -> list[tuple[float, list[tuple[int, float]]]]:
         """Weight and postings of each word of a query; a word that nearly every tool has says nothing."""
         found = []
-        for word in words(query[:500]):
+        for word in sorted(words(query[:500])):
             postings = self._postings.get(word, [])
             weight = math.log(1 + (self._size - len(postings) + 0.5) / (len(postings) + 0.5))
             found.append((weight, postings))

@@ -130,9 +130,7 @@ class Unknown(Voice):
 
     def _skill(self, denial: Denial) -> Hint | None:
         """An installed skill's name is not a tool's; the hand-off that runs skills is."""
-        skills = self.registry.snapshot.skills
-        names = [s.name for s in (self.registry.workspace.skills if skills is None else skills)]
-        if bare(denial.name) not in names:
+        if bare(denial.name) not in {skill.name for skill in self.belt.subject.skills}:
             return None
         runs = {"run", "skill"}
         request = {"request": f"Run the skill {bare(denial.name)}: ..."}

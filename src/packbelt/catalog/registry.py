@@ -13,7 +13,7 @@ from itertools import compress
 from typing import Any
 
 from packbelt.catalog.snapshot import ServerState, Snapshot
-from packbelt.catalog.workspace import Pack, ServerPolicy, ServerSpec, ToolPolicy, Workspace
+from packbelt.catalog.workspace import Pack, ServerPolicy, ServerSpec, Skill, ToolPolicy, Workspace
 from packbelt.model import (
     HANDOFF,
     NATIVE,
@@ -223,8 +223,8 @@ class Registry:
             return 0
         mask = 0
         for name, accepted in lock.items():
-            for position, tool in enumerate(self.state(name).tools if name in self.masks else ()):
-                if accepted.get(tool.name) != tool.digest:
+            for position, digest in enumerate(self.state(name).digests if name in self.masks else ()):
+                if accepted.get(self.state(name).names[position]) != digest:
                     mask |= 1 << (self.starts[name] + position)
         return mask
 
@@ -279,27 +279,32 @@ class Registry:
         return None if position is None else self.starts[server] + position
 
     @cached_property
-    def admitted(self) -> tuple[tuple[int, str | None], ...]:
-        """The known ones of the admitted identities, in order of arrival: bit and recorded placement."""
-        if not self.snapshot.admitted:
-            return ()
-        known = {str(tool.id): i for i, tool in enumerate(self.tools)}
-        return tuple((known[e.id], e.placed) for e in self.snapshot.admitted if e.id in known)
+    def skills(self) -> tuple[Skill, ...]:
+        """The installed skills: the snapshot's, or those that the workspace found on disk."""
+        skills = self.snapshot.skills
+        return self.workspace.skills if skills is None else skills
+
+    @cached_property
+    def admitted(self) -> Mapping[str, int]:
+        """The bit of each admitted identity that is known, in order of arrival."""
+        found = ((entry.id, self.identified(entry.id)) for entry in self.snapshot.admitted)
+        return {identity: i for identity, i in found if i is not None}
 
     @cached_property
     def recorded(self) -> Mapping[str, str]:
         """The placement that each admitted server was given."""
         placed: dict[str, str] = {}
-        for i, placement in self.admitted:
-            server = self.tools[i].id.server
-            if server is not None and placement is not None:
-                placed.setdefault(server, placement)
+        for entry in self.snapshot.admitted:
+            i = self.admitted.get(entry.id)
+            server = None if i is None else self.tools[i].id.server
+            if server is not None and entry.placed is not None:
+                placed.setdefault(server, entry.placed)
         return placed
 
     @cached_property
     def arrival(self) -> Mapping[str, int]:
         """The place of each admitted server in the order of arrival."""
-        servers = (self.tools[i].id.server for i, _ in self.admitted)
+        servers = (self.tools[i].id.server for i in self.admitted.values())
         return {name: place for place, name in enumerate(dict.fromkeys(servers)) if name is not None}
 
     def locate(self, identity: ToolId) -> int | None:
@@ -309,6 +314,20 @@ class Registry:
             return self.find(server, identity.name)
         names = self.index.native if identity.source == NATIVE else self.index.handoff
         return names.get(identity.name)
+
+    def identified(self, text: str) -> int | None:
+        """The bit of an identity as text: `native:x`, `handoff:x`, `server:s/x` or `s/x`.
+
+        Servers' names may hold a `/`, so every cut is tried; at most one server has such a tool, or the
+        first in the registry's order counts.
+        """
+        for source, names in ((NATIVE, self.index.native), (HANDOFF, self.index.handoff)):
+            if text.startswith(f"{source}:"):
+                return names.get(text.removeprefix(f"{source}:"))
+        body = text.removeprefix("server:")
+        cuts = (k for k, letter in enumerate(body) if letter == "/")
+        found = (self.find(body[:k], body[k + 1 :]) for k in cuts)
+        return next((i for i in found if i is not None), None)
 
     def named(self, name: str) -> list[int]:
         """The bits of all tools with a plain name, whatever their source."""

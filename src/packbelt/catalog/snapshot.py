@@ -92,6 +92,11 @@ class ServerState:
         return mask
 
     @cached_property
+    def digests(self) -> tuple[str, ...]:
+        """The digest of each tool's definition, in their order."""
+        return tuple(tool.digest for tool in self.tools)
+
+    @cached_property
     def tokens(self) -> int:
         """What all its tools cost together, in o200k_base tokens."""
         return sum(count(tool.line) for tool in self.tools)

@@ -15,6 +15,7 @@ from packbelt.model import (
     Selector,
     Tool,
     Where,
+    WorkspaceError,
 )
 
 Lines = Mapping[str, int]
@@ -118,6 +119,14 @@ class Pack:
     members: tuple[str, ...] = ()
     file: str = ""
     lines: Lines = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.exposure is Exposure.AUTO and not self.id.startswith("mcp:"):
+            raise WorkspaceError(
+                f"exposure of pack {self.id!r} is auto, which is for servers",
+                mend="write packed, direct, deferred or off",
+                name=self.id,
+            )
 
     def where(self, key: str = "") -> Where | None:
         """The place of a key (`access`, `owners`, ..., or `tools.<name>`), or of the file."""

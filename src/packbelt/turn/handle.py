@@ -63,9 +63,10 @@ class AgentHandle:
         """What becomes of a call in the current turn; a failing call that is repeated is answered firmly."""
         current = self._turn or self.turn()
         resolved = current.resolve(name, arguments)
-        if not isinstance(resolved, Refusal):
-            return resolved
         key = _key(name, arguments)
+        if not isinstance(resolved, Refusal):
+            self._failed.pop(key, None)
+            return resolved
         times = self._failed.pop(key, 0) + 1
         self._failed[key] = times
         while len(self._failed) > REMEMBERED:
@@ -75,7 +76,8 @@ class AgentHandle:
 
 def _key(name: str, arguments: object) -> str:
     try:
-        return canonical([name, parse(arguments)])
+        given = parse(arguments)
+        return canonical([name, repr(arguments) if given is None else given])
     except (TypeError, ValueError, RecursionError):  # a host may hand over what is no JSON
         return repr((name, arguments))
 
