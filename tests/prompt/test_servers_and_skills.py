@@ -18,11 +18,13 @@ from prompt_world import (
     workspace,
 )
 
+from packbelt.belt import Scope
 from packbelt.catalog.snapshot import Snapshot
 from packbelt.catalog.workspace import Budget, Config, Pack, ServerPolicy, ServerSpec, Skill
 from packbelt.model import Access, Code, Exposure, Selector, ServerStatus, State
 from packbelt.prompt import render_sections
 from packbelt.prompt.speak import Speaker
+from packbelt.prompt.view import view_of
 
 
 def servers(made, snapshot, name="orchestrator"):
@@ -144,6 +146,38 @@ def test_another_agents_inline_server_is_that_agents_business():
     now = connected("bookkeeper.db")
     assert servers(made, now) == ""
     assert "- db: 2 tools; all in your tool list" in servers(made, now, "bookkeeper")
+
+
+def with_a_database(**changes):
+    """The fleet in which the bookkeeper has a database of its own."""
+    spec = ServerSpec("bookkeeper.db", "stdio", command="x", owner="bookkeeper")
+    made = with_agent(fleet(), "bookkeeper", inline=("bookkeeper.db",), **changes)
+    return replace(made, inline={"bookkeeper.db": spec}, config=replace(made.config, servers={}))
+
+
+def test_a_child_that_inherits_an_inline_server_is_told_of_it():
+    made = with_agent(with_a_database(delegates=("mcp_agent",)), "mcp_agent", tools=(Selector("*/*"),))
+    scope = Scope("bookkeeper").spawn("mcp_agent")
+    one = belt(made, connected("bookkeeper.db"), scope=scope)
+    assert one.state(one.registry.find("bookkeeper.db", "one")) is State.DIRECT
+    text = render_sections(one).texts["connected_mcp_servers"]
+    assert "- db: 2 tools; all in your tool list" in text
+
+
+def test_servers_that_an_agent_neither_has_nor_can_have_used_do_not_count():
+    made = with_a_database(tools=(Selector("*/*"),))
+    now = connected("bookkeeper.db", "weather")
+    root = view_of(belt(made, now))
+    assert root["connected"] == 1  # weather, which the root has; the database is the bookkeeper's
+    cut = Scope("orchestrator").spawn("mcp_agent", mcp_servers=())
+    assert view_of(belt(made, now, scope=cut))["connected"] == 0
+    alone = with_agent(made, "skill_setup", inherit_mcp_servers=False)
+    assert view_of(belt(alone, now, "skill_setup"))["connected"] == 0
+    # Another agent, which names the server in its own file, can still be asked to use it.
+    asks = with_agent(alone, "skill_setup", inherit_mcp_servers=False, delegates=("mcp_agent",))
+    asks = with_agent(asks, "mcp_agent", mcp_servers=("weather",))
+    asks = replace(asks, servers={"weather": ServerSpec("weather", "stdio", command="x")})
+    assert view_of(belt(asks, now, "skill_setup"))["connected"] == 1
 
 
 def test_nothing_is_said_of_a_use_for_servers_that_the_hand_off_cannot_reach():

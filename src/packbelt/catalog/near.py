@@ -12,7 +12,10 @@ def nearest(word: str, known: Iterable[str], *, least: float = _CLOSE) -> str:
     """The known word that is most like this one; empty if none is like it. Ties go by the alphabet."""
     choices = sorted(set(known))
     found = process.extractOne(word, choices, scorer=fuzz.ratio, processor=_plain, score_cutoff=least)
-    return found[0] if found else ""
+    if found:
+        return found[0]
+    # Two letters in each other's place cost a short word too much of its likeness.
+    return next((known for known in choices if sorted(_plain(known)) == sorted(_plain(word))), "")
 
 
 def _plain(word: str) -> str:

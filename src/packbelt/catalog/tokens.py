@@ -13,6 +13,7 @@ from binascii import a2b_base64
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from hashlib import blake2b
 from importlib import resources
 from threading import Lock
 from typing import TYPE_CHECKING, Literal
@@ -81,7 +82,12 @@ def count(text: str, encoding: Encoding = ENCODING) -> int:
     Raises:
         VocabularyError: the vocabulary is missing or is not the published one.
     """
-    return _count(text, encoding)
+    known = _COUNTED.get(encoding)
+    if len(text) <= _SHORT or known is None:
+        return _count(text, encoding)
+    key = known.key(text)
+    found = known.get(key)
+    return known.put(key, _tokens(text, encoding)) if found is None else found
 
 
 def count_all(texts: Sequence[str], encoding: Encoding = ENCODING) -> list[int]:
@@ -90,7 +96,7 @@ def count_all(texts: Sequence[str], encoding: Encoding = ENCODING) -> list[int]:
     Raises:
         VocabularyError: the vocabulary is missing or is not the published one.
     """
-    return [_count(text, encoding) for text in texts]
+    return [count(text, encoding) for text in texts]
 
 
 def encoder(encoding: Encoding) -> "tiktoken.Encoding":
@@ -103,9 +109,60 @@ def encoder(encoding: Encoding) -> "tiktoken.Encoding":
         return _build(encoding)
 
 
+class ByContent:
+    """Figures of texts, found again by digest: of texts that third parties write, none is kept for it.
+
+    Two generations, each of at most `half` figures. What is asked for moves to the young one; once that is
+    full it becomes the old one, and what nobody asked for meanwhile is forgotten.
+    """
+
+    __slots__ = ("_empty", "_half", "_old", "_young")
+
+    def __init__(self, half: int = 1 << 14) -> None:
+        self._half = half
+        self._empty = blake2b(digest_size=16, usedforsecurity=False)
+        self._young: dict[bytes, int] = {}
+        self._old: dict[bytes, int] = {}
+
+    def __len__(self) -> int:
+        """How many figures are known; one that moved is counted twice until the old ones go."""
+        return len(self._young) + len(self._old)
+
+    def key(self, text: str) -> bytes:
+        """The digest of a text."""
+        state = self._empty.copy()  # quicker than to build one with these parameters each time
+        state.update(text.encode("utf-8", "surrogatepass"))
+        return state.digest()
+
+    def get(self, key: bytes) -> int | None:
+        """A figure; None where it is not known."""
+        found = self._young.get(key)
+        if found is None:
+            found = self._old.get(key)
+            if found is not None:
+                self.put(key, found)
+        return found
+
+    def put(self, key: bytes, figure: int) -> int:
+        """Remember a figure, and give it back."""
+        if len(self._young) >= self._half:
+            self._old, self._young = self._young, {}
+        self._young[key] = figure
+        return figure
+
+
+_SHORT = 200
+"""Characters up to which a text is its own key; a longer one goes by its digest, which takes less room."""
+_COUNTED = {encoding: ByContent() for encoding in _PUBLISHED}
+
+
 # Apart from `count`, so that a defaulted and a named encoding share one entry.
-@lru_cache(maxsize=1 << 15)
+@lru_cache(maxsize=1 << 14)
 def _count(text: str, encoding: Encoding) -> int:
+    return _tokens(text, encoding)
+
+
+def _tokens(text: str, encoding: Encoding) -> int:
     encode = encoder(encoding).encode_ordinary
     if len(text) < _LONG:
         return len(encode(text))

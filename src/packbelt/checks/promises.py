@@ -130,13 +130,9 @@ def descriptions(bench: Workbench) -> Iterator[Diagnostic]:
 def skills(bench: Workbench) -> Iterator[Diagnostic]:
     """Skills' descriptions: third parties' words, hence warnings."""
     names = bench.known_names
-    installed = bench.snapshot.skills
-    for skill in bench.workspace.skills if installed is None else installed:
-        readers = []
-        for belt in bench.belts.values():
-            mine = belt.subject.agent.skills
-            if mine is None or skill.name in mine:
-                readers.append(belt)
+    known = [(belt, {skill.name for skill in belt.subject.skills}) for belt in bench.belts.values()]
+    for skill in bench.registry.skills:
+        readers = [belt for belt, mine in known if skill.name in mine]
         for found in mentions(skill.description, names):
             i = names[found.name]
             if any(can_call(belt, found.name, i) for belt in readers) or not readers:

@@ -13,8 +13,7 @@ from packbelt.catalog.workspace import Agent, Workspace
 from packbelt.checks.mentions import mentions
 from packbelt.model import AgentRefusedError, Code, Diagnostic, Level, PackbeltError, Where
 from packbelt.model.text import LIMIT, harmless, quoted
-from packbelt.prompt.view import NAME
-from packbelt.prompt.words import first_sentence
+from packbelt.prompt.words import NAME, first_sentence
 from packbelt.turn import NOTHING, Turn, turn
 
 NAMED = 8
@@ -107,14 +106,13 @@ class Workbench:
 
         What they promise is asked where they are written; in a section they are no words of packbelt's.
         """
-        workspace, snapshot = self.workspace, self.snapshot
-        skills = workspace.skills if snapshot.skills is None else snapshot.skills
+        workspace = self.workspace
         texts = {harmless(pack.summary) for pack in workspace.packs.values()}
         texts |= {first_sentence(agent.description) for agent in workspace.agents.values()}
         texts |= {harmless(agent, NAME) for agent in workspace.agents}
-        texts |= {quoted(state.instructions or "", LIMIT) for state in snapshot.servers.values()}
+        texts |= {quoted(state.instructions or "", LIMIT) for state in self.snapshot.servers.values()}
         texts |= {harmless(server, NAME) for server in self.registry.servers}
-        for skill in skills:
+        for skill in self.registry.skills:
             texts |= {harmless(skill.name, NAME), quoted(skill.description, LIMIT), harmless(skill.path)}
         named = (text for text in texts if any(mentions(text, self.known_names)))
         return tuple(sorted(named, key=lambda text: (-len(text), text)))

@@ -5,11 +5,9 @@ for each tool, the line in which Claude's own tool search shows one, counted und
 the measured ratio of the two vocabularies. `messages.count_tokens` gives the provider's own estimate.
 """
 
-from functools import lru_cache
-
-from packbelt.catalog.tokens import ENCODING, count
+from packbelt.catalog.tokens import ENCODING, ByContent, count
 from packbelt.cost.claude_families import FAMILIES, NEWEST
-from packbelt.cost.scheme import Content, Figures, Scheme, section_text
+from packbelt.cost.scheme import Figures, Scheme, section_text
 from packbelt.model import PackbeltError, Tool
 from packbelt.model.encode import compact
 
@@ -48,7 +46,7 @@ def anthropic(family: str = NEWEST, *, forced: bool = False) -> Scheme:
         ),
         encoding=ENCODING,
         overhead=overhead,
-        line=lambda tool: _scaled(_line(Content.of(tool)), percent),
+        line=lambda tool: _scaled(_line(tool), percent),
         text=lambda text: _scaled(count(section_text(text)), percent),
         band=_band,
     )
@@ -64,9 +62,14 @@ def function_line(tool: Tool) -> str:
     return f'<function>{{"description":{description},"name":{name},"parameters":{schema}}}</function>\n'
 
 
-@lru_cache(maxsize=1 << 15)
-def _line(content: Content) -> int:
-    return count(function_line(content.tool))
+_LINES = ByContent()
+"""By a tool's own line, which holds all that a model sees of it."""
+
+
+def _line(tool: Tool) -> int:
+    key = _LINES.key(tool.line)
+    found = _LINES.get(key)
+    return _LINES.put(key, count(function_line(tool))) if found is None else found
 
 
 def _scaled(tokens: int, percent: int) -> int:

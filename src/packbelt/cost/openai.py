@@ -7,12 +7,12 @@ models the rendering is unverified: OpenAI says that tools are hard to count loc
 """
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
-from packbelt.catalog.tokens import ENCODING, Encoding, count
+from packbelt.catalog.tokens import ENCODING, ByContent, Encoding, count
 from packbelt.cost.openai_form import FOOTER, HEADER, block
-from packbelt.cost.scheme import Content, Figures, Scheme, section_text
+from packbelt.cost.scheme import Figures, Scheme, section_text
+from packbelt.model import Tool
 
 DATE = "2026-11"
 """When the measurements were last compared with other published ones."""
@@ -51,7 +51,7 @@ def openai(encoding: Encoding = ENCODING) -> Scheme:
         ),
         encoding=encoding,
         overhead=_frame(encoding) + _REQUEST + _SYSTEM,
-        line=lambda tool: _line(Content.of(tool), encoding),
+        line=lambda tool: _line(tool, encoding),
         text=lambda text: count(section_text(text), encoding),
         band=band,
     )
@@ -111,10 +111,18 @@ def _frame(encoding: Encoding) -> int:
     return count(HEADER, encoding) + count(FOOTER, encoding)
 
 
-@lru_cache(maxsize=1 << 15)
-def _line(content: Content, encoding: Encoding) -> int:
-    tool = content.tool
-    return _block(tool.wire_name, tool.description, tool.input_schema, encoding)
+_LINES: dict[Encoding, ByContent] = {"o200k_base": ByContent(), "cl100k_base": ByContent()}
+"""By a tool's own line, which holds all that a model sees of it."""
+
+
+def _line(tool: Tool, encoding: Encoding) -> int:
+    lines = _LINES[encoding]
+    key = lines.key(tool.line)
+    found = lines.get(key)
+    if found is None:
+        found = _block(tool.wire_name, tool.description, tool.input_schema, encoding)
+        lines.put(key, found)
+    return found
 
 
 def _block(name: str, description: str, parameters: Mapping[str, Any], encoding: Encoding) -> int:

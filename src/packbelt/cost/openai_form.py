@@ -9,6 +9,7 @@ measurements (github.com/hmarr/openai-chat-tokens, MIT, gpt-3.5-turbo): descript
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from packbelt.catalog.references import target
 from packbelt.model.encode import compact
 
 HEADER = "namespace functions {\n\n"
@@ -92,8 +93,5 @@ class _Writer:
         if reference in self._written:
             return name
         self._written.add(reference)
-        target: object = self._root
-        for part in reference.removeprefix("#").strip("/").split("/"):
-            key = part.replace("~1", "/").replace("~0", "~")
-            target = target.get(key) if isinstance(target, Mapping) else None
-        return self.type(target, indent) if target is not None else name
+        found = target(self._root, reference)
+        return self.type(found, indent) if found is not None else name

@@ -1,7 +1,7 @@
 """What a method of measuring is: how a tool's line and a text are counted, what is fixed, and the band."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from packbelt.catalog.tokens import Encoding
@@ -88,16 +88,3 @@ def tally(scheme: Scheme, tools: Sequence[Tool], sections: Mapping[str, str]) ->
 def section_text(text: str) -> str:
     """A section as it is counted: its text and the newline that parts it from the next."""
     return text + "\n"
-
-
-@dataclass(frozen=True, slots=True)
-class Content:
-    """A tool as a key of a cache: equal where its line is, which holds all that a model sees of it."""
-
-    line: str
-    tool: Tool = field(compare=False)
-
-    @classmethod
-    def of(cls, tool: Tool) -> "Content":
-        """The key of a tool."""
-        return cls(tool.line, tool)

@@ -69,6 +69,15 @@ class Speaker:
         """Every chain of hand-offs that leads somewhere, shortest first."""
         return ways(self.belt)
 
+    def takers(self, owners: tuple[str, ...], mask: int) -> list[Way]:
+        """Ways to any of some tools: the owners' in file order, or without an owner's the shortest first."""
+        rank = {owner: place for place, owner in enumerate(owners)}
+        found = [way for way in self.ways if way.mask & mask and self.by(way)]
+        owned = [way for way in found if way.agents[-1] in rank]
+        if not owned:
+            return sorted(found, key=lambda way: len(way.agents))
+        return sorted(owned, key=lambda way: (rank[way.agents[-1]], len(way.agents)))
+
     def _starts(self, agent: str) -> bool:
         try:
             return not self.belt.child(agent).problems

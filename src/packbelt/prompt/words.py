@@ -1,12 +1,14 @@
-"""Words for prompts: the first sentence of a text, and lists cut by entry."""
+"""Words for prompts: the first sentence of a text, limits of other people's, and lists cut by entry."""
 
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from packbelt.model.text import harmless
+from packbelt.model.text import LIMIT, harmless, one_line
 
+NAME = 80
+"""Bytes of a third party's name."""
 SENTENCE = 200
 """Bytes of a first sentence."""
 LINES = 40
@@ -54,6 +56,11 @@ def _goes_on(text: str, end: int) -> bool:
         return not rest[0].isupper()
     # A real end is followed by a capital, a digit, a quote or a script without capitals.
     return rest[0].islower()
+
+
+def is_long(text: str) -> bool:
+    """Whether a third party says more than a prompt shows."""
+    return len(one_line(text).encode("utf-8", "replace")) > LIMIT
 
 
 @dataclass(frozen=True, slots=True)
