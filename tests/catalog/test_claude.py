@@ -230,3 +230,8 @@ def test_plan_mode_is_said_not_to_be_enforced(claude):
     (found,) = claude(agent("permissionMode: plan")).diagnostics
     assert (found.code, found.level) == (Code.AGENT_SPECIFIER, Level.WARNING)
     assert (str(found.where), "not enforced here" in found.message) == (".claude/agents/0.md:4", True)
+
+
+def test_servers_under_both_spellings_of_the_key_add_up(claude):
+    workspace = claude(agent("mcpServers: [one]\nmcp_servers: [two]"), servers=("one", "two"))
+    assert workspace.agents["a"].mcp_servers == ("one", "two")

@@ -85,10 +85,11 @@ def parse_claude_agent(text: str, file: str, origin: Origin) -> Draft:
     servers: tuple[str, ...] = ()
     inline: dict[str, ServerSpec] = {}
     unusable: dict[str, str] = {}
-    for key in keys.get("mcpservers", ()):
-        servers, inline, unusable = agent_servers(
-            document.data[key], key, document, name, diagnostics, strict=False
-        )
+    for key in keys.get("mcpservers", ()):  # both spellings in one file add up
+        more, own, broken = agent_servers(document.data[key], key, document, name, diagnostics, strict=False)
+        servers = tuple(dict.fromkeys((*servers, *more)))
+        inline |= own
+        unusable |= broken
     _plan_mode(document, name, diagnostics)
     agent = Agent(
         name=name,
