@@ -43,6 +43,7 @@ def refused(done, *said):
         (["explain", "orchestrator"], ["TOOL"]),
         (["hint", "orchestrator", "x", "y"], ["y"]),
         (["dmp"], ["did you mean 'dump'?"]),
+        (["DUMP"], ["did you mean 'dump'?"]),
         (["serve"], ["no command is called 'serve'"]),
     ],
 )

@@ -136,7 +136,7 @@ def test_lock_accepts_and_keeps_what_it_did_not_see(project, run, run_json):
 def test_an_unknown_server_name(project, run):
     done = run(project, "connect", "goood", "--trust")
     assert done.exit_code == 2
-    assert "near it: good" in done.stderr
+    assert "did you mean 'good'?" in done.stderr
     assert not started(project)
 
 

@@ -1,6 +1,7 @@
 """The figures of a dump."""
 
 import json
+import sys
 
 import pytest
 from cost_strategies import BELTS, TEXTS, TOOLS, plain
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from packbelt.catalog.forms import tool_line
-from packbelt.catalog.tokens import count
+from packbelt.catalog.tokens import count, encoder
 from packbelt.cost import Cost, anthropic, line_tokens, measure, neutral, openai, scheme_of
 from packbelt.cost.anthropic import function_line
 from packbelt.cost.claude_families import FAMILIES
@@ -83,8 +84,31 @@ def test_json_has_the_fields_of_a_dump(twenty):
         *("if_unpacked", "low", "high", "verified"),
     ]
     assert json.loads(json.dumps(data)) == data
-    assert all(data[key] == getattr(cost, key) for key in data)
     assert data["encoding"] == "o200k_base"
+    assert data["method"] == f"json@{cost.date}"
+    assert data["verified"] is False
+
+
+def test_the_figures_of_a_dump_are_tiktokens_of_the_forms_written_out(twenty):
+    """What is sent in each of the three forms, spelled here by hand and counted by tiktoken itself."""
+    encode = encoder("o200k_base").encode_ordinary
+    schema = '{"type":"object","properties":{"page":{"type":"integer"}}}'
+    ours, claude, typescript = [], [], "namespace functions {\n\n"
+    for i in range(20):
+        name, words = f'"name":"tool_{i}"', f'"description":"Reads page {i}."'
+        ours.append(len(encode(f'{{{name},{words},"input_schema":{schema}}}\n')))
+        function = f'<function>{{{words},{name},"parameters":{schema}}}</function>\n'
+        claude.append((3 * len(encode(function)) + 1) // 2)  # at 150 %, half up
+        typescript += f"// Reads page {i}.\ntype tool_{i} = (_: {{\npage?: integer,\n}}) => any;\n\n"
+    section = len(encode("Use it.\n"))
+    # 9 for a request with functions, less 4 for its system message; 354 as Anthropic documents it.
+    low = len(encode(typescript + "} // namespace functions")) + 9 - 4 + section
+    high = 354 + sum(claude) + (3 * section + 1) // 2
+    data = measure(twenty[:5], {"routing": "Use it."}, twenty).to_json()
+    assert (data["overhead"], data["tools"], data["sections"]) == (0, sum(ours[:5]), section)
+    assert (data["total"], data["if_unpacked"]) == (sum(ours[:5]) + section, sum(ours))
+    data = measure(twenty, {"routing": "Use it."}, twenty).to_json()
+    assert (data["low"], data["high"]) == (low, high)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -193,6 +217,22 @@ def test_the_encoding_can_be_chosen():
         assert (old.encoding, new.encoding) == ("cl100k_base", "o200k_base")
         assert old.tools > new.tools
     assert line_tokens(tool, neutral("cl100k_base")) == count(tool.line, "cl100k_base")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_tool_is_kept_because_it_was_counted(method):
+    tool = plain("f", "Reads a page, of which there are many. " * 20)
+    held = [sys.getrefcount(each) for each in (tool, tool.line, tool.description)]
+    first = line_tokens(tool, method)
+    assert line_tokens(tool, method) == first
+    assert [sys.getrefcount(each) for each in (tool, tool.line, tool.description)] == held
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_tools_of_one_shape_and_other_words_are_counted_apart(method):
+    short, long = (plain("f", "Reads a page. " * 20 + more) for more in ("", "And another one. " * 9))
+    assert line_tokens(short, method) < line_tokens(long, method)
+    assert line_tokens(plain("f", "Reads a page. " * 20), method) == line_tokens(short, method)
 
 
 def test_a_cost_is_a_value(twenty):

@@ -108,6 +108,26 @@ def test_types_that_nobody_measured(schema, text):
     assert block("f", "", {"properties": {"p": schema}}) == f"type f = (_: {{\np?: {text},\n}}) => any;\n\n"
 
 
+@pytest.mark.parametrize(
+    ("reference", "text"),
+    [
+        ("#/$defs/choice/anyOf/1", "integer"),
+        ("#/$defs/a~1b~0c", "boolean"),
+        ("#/$defs//x", "number"),
+        ("#", "{\n  p?: #,\n}"),
+        ("#/$defs/missing", "missing"),
+    ],
+)
+def test_references_are_json_pointers(reference, text):
+    definitions = {
+        "choice": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+        "a/b~c": {"type": "boolean"},
+        "": {"x": {"type": "number"}},
+    }
+    schema = {"type": "object", "properties": {"p": {"$ref": reference}}, "$defs": definitions}
+    assert block("f", "", schema) == f"type f = (_: {{\np?: {text},\n}}) => any;\n\n"
+
+
 def test_references_that_double_at_each_level_do_not_explode():
     definitions = {
         f"d{i}": {"properties": {side: {"$ref": f"#/$defs/d{i + 1}"} for side in "ab"}} for i in range(40)

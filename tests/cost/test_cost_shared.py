@@ -1,11 +1,13 @@
 """Text that tools repeat."""
 
+import json
+
 from cost_strategies import BELTS, plain
 from hypothesis import given, settings
 
 from packbelt.catalog.forms import HANDOFF_SCHEMA, handoff_tool
-from packbelt.catalog.tokens import count
-from packbelt.cost import measure, shared_text
+from packbelt.catalog.tokens import count, encoder
+from packbelt.cost import shared_text
 from packbelt.model import Permission
 from packbelt.model.encode import compact
 
@@ -67,9 +69,12 @@ def test_a_sample_is_one_harmless_line():
 
 @settings(max_examples=60, deadline=None)
 @given(belt=BELTS)
-def test_no_more_is_saved_than_the_tools_cost(belt):
-    twice = [*belt, *belt]
-    found = shared_text(twice, least=1)
-    # A fragment that is counted alone may cost a few tokens more than in its place.
-    assert sum(each.saved for each in found) <= 1.2 * measure(twice, {}, twice).tools
-    assert all(each.count > 1 for each in found)
+def test_of_tools_that_stand_twice_all_text_worth_sharing_is_saved_once(belt):
+    """Whatever a belt repeats within itself, a second copy adds its descriptions and schemas, whole."""
+    encode = encoder("o200k_base").encode_ordinary
+    texts = [tool.description for tool in belt]
+    texts += [json.dumps(tool.input_schema, ensure_ascii=False, separators=(",", ":")) for tool in belt]
+    second = sum(len(encode(text)) for text in texts if len(text) >= 40)
+    once, twice = (shared_text(tools, least=1) for tools in (belt, [*belt, *belt]))
+    assert sum(each.saved for each in twice) == sum(each.saved for each in once) + second
+    assert all(each.count > 1 and each.saved == each.tokens * (each.count - 1) for each in twice)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from packbelt.catalog import tokens
 from packbelt.catalog.forms import native_tool, tool_line
-from packbelt.catalog.tokens import count, count_all, encoder
+from packbelt.catalog.tokens import ByContent, count, count_all, encoder
 from packbelt.model import VocabularyError
 
 ENCODINGS = ("o200k_base", "cl100k_base")
@@ -146,6 +146,34 @@ def test_threads_share_one_tokenizer():
         thread.join()
     assert len(found) == 4
     assert len(set(map(id, found))) == 1
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("size", [150, 200, 201, 5000])
+def test_a_text_counts_the_same_each_time(encoding, size):
+    text = ("Liest 2 Seiten, ä\ud83d. " * size)[:size]
+    expected = len(encoder(encoding).encode_ordinary(text))
+    assert [count(text, encoding), count(text, encoding)] == [expected, expected]
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_long_text_is_not_kept_because_it_was_counted(encoding):
+    text = "".join(["word "] * 1000)
+    held = sys.getrefcount(text)
+    count(text, encoding)
+    count(text, encoding)
+    assert sys.getrefcount(text) == held
+
+
+def test_figures_by_content_are_bounded_and_what_is_asked_for_stays():
+    known = ByContent(half=10)
+    asked = known.put(known.key("asked"), 7)
+    for i in range(1000):
+        known.put(known.key(f"text {i}"), i)
+        assert known.get(known.key("asked")) == asked
+        assert len(known) <= 20
+    assert known.get(known.key("text 999")) == 999
+    assert known.get(known.key("text 500")) is None
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)

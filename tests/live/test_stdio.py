@@ -279,3 +279,11 @@ def test_a_secret_in_last_words_is_masked(meet):
     )  # fmt: skip
     state = meet(spec, environ={"TOKEN": "canary-1234", "PATH": "/usr/bin:/bin"}).servers["leaky"]
     assert state.error == "exited with 1 before it could answer: bad token ***, mode ***"
+
+
+def test_the_words_for_a_message_that_is_too_long_give_the_limit(monkeypatch):
+    from packbelt.live import failure
+
+    monkeypatch.setattr(failure, "MAX_MESSAGE", 3 << 20)
+    line = failure.explain(RuntimeError("closed"), failure.Witness(oversize=True), failure.LIST)
+    assert line == "sent a message over the limit of 3 MiB"

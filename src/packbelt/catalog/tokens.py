@@ -87,7 +87,7 @@ def count(text: str, encoding: Encoding = ENCODING) -> int:
         return _count(text, encoding)
     key = known.key(text)
     found = known.get(key)
-    return known.put(key, _tokens(text, encoding)) if found is None else found
+    return found if found is not None else known.put(key, _tokens(text, encoding))
 
 
 def count_all(texts: Sequence[str], encoding: Encoding = ENCODING) -> list[int]:
@@ -105,8 +105,11 @@ def encoder(encoding: Encoding) -> "tiktoken.Encoding":
     Raises:
         VocabularyError: the vocabulary is missing or is not the published one.
     """
-    with _BUILDING:  # two threads that count their first text at once must not both build it
-        return _build(encoding)
+    ready = _READY.get(encoding)
+    if ready is None:
+        with _BUILDING:  # two threads that count their first text at once must not both build it
+            ready = _READY[encoding] = _build(encoding)
+    return ready
 
 
 class ByContent:
@@ -179,6 +182,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 _BUILDING = Lock()
+_READY: dict[str, "tiktoken.Encoding"] = {}
 
 
 @cache

@@ -69,10 +69,9 @@ class Commands(click.Group):
         """
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
-            from difflib import get_close_matches
+            from packbelt.catalog.near import suggestion
 
-            near = get_close_matches(name, COMMANDS, 1)
-            mend = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(COMMANDS)}"
+            mend = suggestion(name, COMMANDS, otherwise=f"there are: {', '.join(COMMANDS)}")
             raise click.UsageError(f"no command is called {name!r}; {mend}", ctx)
         return super().resolve_command(ctx, args)
 

@@ -57,7 +57,7 @@ def command(source: Source, *, strict: bool, everything: bool) -> int:
 
 
 def _show(findings: Sequence["Diagnostic"], count: "Counter[Level]", *, everything: bool) -> None:
-    from packbelt.cli.output import LEVEL_STYLE, say, several, title
+    from packbelt.cli.output import LEVEL_STYLE, say, several, spot_of, title
     from packbelt.model import Level
 
     by_level = {level: [one for one in findings if one.level is level] for level in Level}
@@ -72,8 +72,7 @@ def _show(findings: Sequence["Diagnostic"], count: "Counter[Level]", *, everythi
             shown[one.code] += 1
             left[one.code] -= 1
             if everything or shown[one.code] <= most:
-                place = f"{one.where}: " if one.where else ""
-                say("  ", (place, "dim"), one.message, (f"  [{one.code}]", "dim"))
+                say("  ", (spot_of(one), "dim"), one.message, (f"  [{one.code}]", "dim"))
                 if one.mend:
                     say("      ", ("mend: ", LEVEL_STYLE[level]), one.mend)
             elif not left[one.code]:

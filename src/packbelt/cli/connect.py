@@ -1,7 +1,6 @@
 """`packbelt connect`."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,6 +63,7 @@ def command(server: tuple[str, ...], save: Path | None, source: Source, *, trust
     from packbelt.cli.loaded import report
     from packbelt.cli.output import note, write_json
     from packbelt.live.connect import connect_now
+    from packbelt.live.keep import lock_of, merged
     from packbelt.model import PackbeltError
 
     workspace = source.own_workspace()
@@ -125,14 +125,13 @@ def _chosen(
     Raises:
         WorkspaceError: a name is no server's.
     """
-    from packbelt.belt.names import near
+    from packbelt.catalog.near import listed, suggestion
     from packbelt.model import WorkspaceError
 
     specs = {**workspace.servers, **workspace.inline}
     for name in names:
         if name not in specs and name not in {one.name for one in broken}:
-            close = near(name, list(specs))
-            mend = f"near it: {', '.join(close)}" if close else f"there are: {', '.join(specs) or 'none'}"
+            mend = suggestion(name, specs, otherwise=f"there are: {listed(specs)}")
             raise WorkspaceError(f"no server is called {name!r}", mend=mend, name=name)
     return [spec for name, spec in specs.items() if not names or name in names]
 
@@ -187,18 +186,6 @@ def kept_words(known: "Snapshot", found: "Snapshot") -> str:
     return f" (kept from {known.file}: {', '.join(kept[:KEPT])}{more})" if kept else ""
 
 
-def merged(known: "Snapshot", found: "Snapshot") -> "Snapshot":
-    """What was known, with what was found now; a server that failed keeps the tools it had."""
-    servers = dict(known.servers)
-    for name, state in found.servers.items():
-        before = servers.get(name)
-        if before and not state.tools and state.status == "failed":
-            servers[name] = known.mark(name, state.status, state.error).servers[name]
-        else:
-            servers[name] = state
-    return replace(known, servers=servers)
-
-
 def snapshot_text(snapshot: "Snapshot") -> str:
     """A snapshot file, its end marked."""
     import yaml
@@ -208,15 +195,3 @@ def snapshot_text(snapshot: "Snapshot") -> str:
         snapshot.to_data(), Dumper=dumper, sort_keys=False, allow_unicode=True, width=110, explicit_end=True
     )
     return text
-
-
-def lock_of(workspace: "Workspace", found: "Snapshot") -> str:
-    """A lock that accepts what the connected servers offer now; for the others the old one stands."""
-    import json
-
-    from packbelt.catalog.lock import lock_text
-
-    connected = {name: state for name, state in found.servers.items() if state.status == "connected"}
-    data = json.loads(lock_text(replace(found, servers=connected)))
-    data["servers"] = {**(workspace.lock or {}), **data["servers"]}
-    return json.dumps(data, indent=2, sort_keys=True, ensure_ascii=False) + "\n"

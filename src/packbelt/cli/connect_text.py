@@ -11,8 +11,7 @@ import click
 from packbelt.catalog.servers import FILE as SERVERS_FILE
 from packbelt.catalog.snapshot import Snapshot
 from packbelt.catalog.workspace import ServerSpec
-from packbelt.cli.loaded import line_of
-from packbelt.cli.output import Column, Table, draw, number, say, several
+from packbelt.cli.output import Column, Table, draw, line_of, number, say, several, words_of
 from packbelt.live.trust import NOT_TRUSTED
 from packbelt.model import Diagnostic, ServerStatus
 from packbelt.model.text import one_line
@@ -115,7 +114,7 @@ def show(
     draw(table, indent=0)
     for state in connected:
         for one in state.diagnostics:
-            say((f"{one.level}: ", "odd"), one.message, f"; {one.mend}" if one.mend else "")
+            say((f"{one.level}: ", "odd"), words_of(one))
     _may_help(specs, found)
 
 

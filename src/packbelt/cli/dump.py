@@ -100,7 +100,7 @@ def _write_json(turns: dict[str, "Turn | PackbeltError"], method: Method, *, who
 def _write(turns: dict[str, "Turn | PackbeltError"], out: Path, method: Method) -> None:
     """Three files for each agent that can start; the others are named on standard error."""
     from packbelt.cli.files import file_name, write_text
-    from packbelt.cli.json_forms import dump_json, request_json
+    from packbelt.cli.json_forms import dump_json
     from packbelt.cli.output import json_text, note, several
     from packbelt.model import PackbeltError
 
@@ -110,7 +110,7 @@ def _write(turns: dict[str, "Turn | PackbeltError"], out: Path, method: Method) 
             note(f"not written: {turn}")
             continue
         texts = {
-            "tools.json": json_text(request_json(turn.tools)),
+            "tools.json": json_text([tool.to_json() for tool in turn.tools]),
             "prompt.md": turn.prompt,
             "belt.json": json_text(dump_json(turn, method)),
         }

@@ -14,7 +14,9 @@ from packbelt.cli.output import (
     number,
     say,
     several,
+    spot_of,
     title,
+    words_of,
 )
 from packbelt.cli.words import instead, place, show_servers, source_words
 from packbelt.cost import Cost, Method, line_tokens, shared_text
@@ -252,7 +254,5 @@ def _diagnostics(turn: "Turn") -> None:
         return
     title("Remarks")
     for one, *rest in kinds.values():
-        where = f"{one.where}: " if one.where else ""
-        mend = f"; {one.mend}" if one.mend else ""
         more = f"; so with {_names([other.name for other in rest])}" if rest else ""
-        say("  ", (f"{one.level} ", LEVEL_STYLE[one.level]), (where, "dim"), one.message + more + mend)
+        say("  ", (f"{one.level} ", LEVEL_STYLE[one.level]), (spot_of(one), "dim"), words_of(one, more))

@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING
 
 from packbelt.catalog.registry import Registry
 from packbelt.cli.json_forms import refusal
-from packbelt.cli.output import LEVEL_STYLE, Column, Table, draw, number, say, several, title
+from packbelt.cli.output import (
+    LEVEL_STYLE,
+    Column,
+    Table,
+    draw,
+    number,
+    say,
+    several,
+    spot_of,
+    title,
+    words_of,
+)
 from packbelt.cli.words import CONNECT, not_connected, place, show_servers
 from packbelt.cost import Method
 from packbelt.model import Code, Diagnostic, Level, PackbeltError
@@ -97,9 +108,7 @@ def _refused(refused: Mapping[str, Sequence[Diagnostic]]) -> None:
     title("Refused")
     for name, reasons in refused.items():
         for one in reasons:
-            where = f"{one.where}: " if one.where else ""
-            mend = f"; {one.mend}" if one.mend else ""
-            say("  ", (name, "bad"), "  ", (where, "dim"), one.message + mend)
+            say("  ", (name, "bad"), "  ", (spot_of(one), "dim"), words_of(one))
 
 
 def _next(registry: Registry, *, remarks: bool) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 from packbelt.belt import Belt, BeltTool
 from packbelt.catalog.registry import MCP, bits
+from packbelt.cli.output import words_of
 from packbelt.cost import Cost, Method, line_tokens
 from packbelt.model import (
     AgentRefusedError,
@@ -90,21 +91,12 @@ def packs_json(belt: Belt, method: Method = "json") -> list[Json]:
     ]
 
 
-def request_json(tools: Iterable[Tool]) -> list[Json]:
-    """The neutral request form: what every provider's form is made from."""
-    return [
-        {"name": tool.wire_name, "description": tool.description, "input_schema": tool.input_schema}
-        for tool in tools
-    ]
-
-
 def diagnostic_json(one: Diagnostic) -> Json:
     """A diagnostic; its message ends in the mend."""
-    message = f"{one.message}; {one.mend}" if one.mend else one.message
     return {
         "level": str(one.level),
         "code": str(one.code),
-        "message": message,
+        "message": words_of(one),
         "where": where_json(one.where),
     }
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from packbelt.catalog.workspace import Workspace
-from packbelt.cli.output import note
+from packbelt.cli.output import line_of, note
 from packbelt.model import Code, Diagnostic, Level
 
 MOST = 3
@@ -21,12 +21,6 @@ def report(errors: Sequence[Diagnostic]) -> None:
         note(line_of(one))
     if len(errors) > MOST:
         note(f"and {len(errors) - MOST} more; packbelt check shows them")
-
-
-def line_of(one: Diagnostic) -> str:
-    """An error as one line: where, what, and the mend."""
-    where = f"{one.where}: " if one.where else ""
-    return where + one.message + (f"; {one.mend}" if one.mend else "")
 
 
 def is_of(workspace: Workspace, agents: Sequence[str]) -> Callable[[Diagnostic], bool]:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.text import Text
 
+    from packbelt.model import Diagnostic
+
 Span = str | tuple[str, str]
 """A text, or a text and its style."""
 
@@ -103,6 +105,21 @@ def number(value: int) -> str:
 def several(count: int, noun: str, plural: str = "") -> str:
     """`1 tool`, `2 tools`."""
     return f"{number(count)} {noun if count == 1 else plural or noun + 's'}"
+
+
+def spot_of(one: "Diagnostic") -> str:
+    """Where a diagnostic is about, ready to stand before its words; empty where it is nowhere."""
+    return f"{one.where}: " if one.where else ""
+
+
+def words_of(one: "Diagnostic", more: str = "") -> str:
+    """What a diagnostic says and the mend, `more` in between."""
+    return f"{one.message}{more}; {one.mend}" if one.mend else one.message + more
+
+
+def line_of(one: "Diagnostic") -> str:
+    """A diagnostic as one line: where, what, and the mend."""
+    return spot_of(one) + words_of(one)
 
 
 def say(*spans: Span) -> None:

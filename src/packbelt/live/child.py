@@ -21,10 +21,7 @@ from mcp import StdioServerParameters, stdio_client
 from mcp.client import Transport
 from mcp.shared.message import SessionMessage
 
-from packbelt.live.failure import CannotStartError, Witness, clean
-
-MAX_MESSAGE = 64 << 20
-"""Bytes of one message; a server that sends more is cut off."""
+from packbelt.live.failure import MAX_MESSAGE, CannotStartError, Witness, clean
 
 _POLL = 0.01
 _IMPATIENT = 0.5  # seconds for a server that never got well to end

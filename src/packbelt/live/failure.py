@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 
 from packbelt.model.text import cut, one_line
 
+MAX_MESSAGE = 64 << 20
+"""Bytes of one message; a server that sends more is cut off."""
 STDERR_KEPT = 8192
 """Bytes kept of a server's standard error: its end, shown only where it fails."""
 JUNK_KEPT = 3
@@ -112,7 +114,7 @@ def late_for(error: str) -> str:
 
 
 def explain(error: BaseException, witness: Witness, doing: str) -> str:
-    """The line for a server that failed while `doing` (`start`, `list its tools`)."""
+    """The line for a server that failed while `doing` (`ANSWER` or `LIST`)."""
     causes = list(leaves(error))
     for cause in causes:
         if isinstance(cause, RedirectRefusedError):
@@ -120,7 +122,7 @@ def explain(error: BaseException, witness: Witness, doing: str) -> str:
         if isinstance(cause, CannotStartError):
             return str(cause)
     if witness.oversize:
-        return "sent a message over the limit of 64 MiB"
+        return f"sent a message over the limit of {MAX_MESSAGE >> 20} MiB"
     if witness.exit_code is not None:
         return _with_words(_ended(witness.exit_code, doing), witness)
     if witness.status is not None:

@@ -9,8 +9,7 @@ import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
 from packbelt.catalog.workspace import Times
-from packbelt.live.child import MAX_MESSAGE
-from packbelt.live.failure import CannotStartError, RedirectRefusedError, Witness
+from packbelt.live.failure import MAX_MESSAGE, CannotStartError, RedirectRefusedError, Witness
 from packbelt.live.secret import Secret
 
 if TYPE_CHECKING:  # the SDK gives these types no public home

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from packbelt.belt import Belt
 from packbelt.catalog.registry import MCP
 from packbelt.model import ServerStatus
 from packbelt.model.text import LIMIT, harmless, quoted
