@@ -7,8 +7,8 @@ from bench.catalogue import Catalogue
 from bench.clock import Case, measure
 from bench.names import cases
 from bench.table import Row, timed
-from packbelt.belt import Belt, arguments, hint_for
-from packbelt.belt.names import loose, words
+from packbelt.belt import Belt, arguments, hint_for, schemas
+from packbelt.belt import names as spelling
 from packbelt.belt.search import Postings
 from packbelt.catalog.forms import native_tool
 from packbelt.catalog.snapshot import Snapshot
@@ -60,12 +60,13 @@ def quality(belt: Belt, asked: tuple[tuple[str, str], ...]) -> list[str]:
 def _forget() -> None:
     """What the process remembers of schemas and words goes; the belt keeps its own index."""
     arguments._sampled.cache_clear()  # noqa: SLF001 - to measure what it saves
-    arguments._validator.cache_clear()  # noqa: SLF001 - as above
+    schemas._validator.cache_clear()  # noqa: SLF001 - as above
 
 
 def _forget_words() -> None:
-    words.cache_clear()
-    loose.cache_clear()
+    spelling._words.cache_clear()  # noqa: SLF001 - as above
+    spelling._folded.cache_clear()  # noqa: SLF001 - as above
+    spelling.loose.cache_clear()
 
 
 async def rows(seconds: float, catalogue: Catalogue) -> list[Row]:

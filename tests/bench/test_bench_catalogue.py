@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "evals"))
 
-from bench import engine, names, peers, rows_find
+from bench import engine, names, peers, rows_belt, rows_find, rows_server
 from bench.catalogue import Catalogue, denied
 from bench.clock import Case, measure
 from bench.table import Row, markdown
@@ -115,3 +115,17 @@ def test_rows_say_on_which_side_of_the_bar_they_are():
     assert Row("x", None, "ms", 1.0).verdict == "not measured"
     assert Row("x", 1.0, "ms").verdict == ""
     assert markdown(("a", "b"), [("1", "22")]) == "| a | b  |\n|---|----|\n| 1 | 22 |"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        lambda: rows_belt.rows(0.1, (TINY,)),
+        lambda: rows_find.rows(0.1, Catalogue(10)),
+        lambda: rows_server.rows(0.1, TINY),
+    ],
+)
+def test_every_row_runs_on_a_small_catalogue(rows):
+    found = asyncio.run(rows())
+    assert found
+    assert all(isinstance(row, Row) for row in found)
