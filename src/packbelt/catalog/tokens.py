@@ -13,7 +13,6 @@ from binascii import a2b_base64
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from hashlib import blake2b
 from importlib import resources
 from threading import Lock
 from typing import TYPE_CHECKING, Literal
@@ -112,32 +111,36 @@ def encoder(encoding: Encoding) -> "tiktoken.Encoding":
     return ready
 
 
+Key = tuple[int, int]
+"""What stands for a text: Python's own keyed 64-bit hash of it, and its length."""
+
+
 class ByContent:
-    """Figures of texts, found again by digest: of texts that third parties write, none is kept for it.
+    """Figures of texts, found again by hash: of texts that third parties write, none is kept for it.
+
+    A str remembers its hash, so that asking again costs next to nothing. Two texts of one key would share a
+    figure; among as many as are kept that is one chance in 10^10, and nobody can choose it.
 
     Two generations, each of at most `half` figures. What is asked for moves to the young one; once that is
     full it becomes the old one, and what nobody asked for meanwhile is forgotten.
     """
 
-    __slots__ = ("_empty", "_half", "_old", "_young")
+    __slots__ = ("_half", "_old", "_young")
 
     def __init__(self, half: int = 1 << 14) -> None:
         self._half = half
-        self._empty = blake2b(digest_size=16, usedforsecurity=False)
-        self._young: dict[bytes, int] = {}
-        self._old: dict[bytes, int] = {}
+        self._young: dict[Key, int] = {}
+        self._old: dict[Key, int] = {}
 
     def __len__(self) -> int:
         """How many figures are known; one that moved is counted twice until the old ones go."""
         return len(self._young) + len(self._old)
 
-    def key(self, text: str) -> bytes:
-        """The digest of a text."""
-        state = self._empty.copy()  # quicker than to build one with these parameters each time
-        state.update(text.encode("utf-8", "surrogatepass"))
-        return state.digest()
+    def key(self, text: str) -> Key:
+        """What stands for a text."""
+        return hash(text), len(text)
 
-    def get(self, key: bytes) -> int | None:
+    def get(self, key: Key) -> int | None:
         """A figure; None where it is not known."""
         found = self._young.get(key)
         if found is None:
@@ -146,7 +149,7 @@ class ByContent:
                 self.put(key, found)
         return found
 
-    def put(self, key: bytes, figure: int) -> int:
+    def put(self, key: Key, figure: int) -> int:
         """Remember a figure, and give it back."""
         if len(self._young) >= self._half:
             self._old, self._young = self._young, {}
@@ -155,7 +158,7 @@ class ByContent:
 
 
 _SHORT = 200
-"""Characters up to which a text is its own key; a longer one goes by its digest, which takes less room."""
+"""Characters up to which a text is its own key; a longer one goes by its hash, which takes less room."""
 _COUNTED = {encoding: ByContent() for encoding in _PUBLISHED}
 
 
