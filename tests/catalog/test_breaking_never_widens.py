@@ -236,3 +236,20 @@ def test_a_folder_of_agents_that_is_a_link_in_a_circle_fails_the_load(write):
     (root / "prompts/agents").symlink_to("agents")
     with pytest.raises(WorkspaceError, match="in a circle"):
         load(root)
+
+
+def test_a_page_beside_imported_agents_breaks_itself_and_not_the_implied_root(write):
+    page = "# How our agents work\n\nThey review what was written, and say plainly what they found.\n"
+    coder = "---\nname: coder\ndescription: Codes.\n---\nCode.\n"
+    workspace = load(write({".claude/agents/WORKFLOWS.md": page, ".claude/agents/coder.md": coder}))
+    assert "orchestrator" in workspace.agents
+    assert set(workspace.broken) == {"WORKFLOWS"}
+
+
+@pytest.mark.parametrize(
+    "rest",
+    ["", "--", "---\ndescription: x\ntools: [alpha", "# Notes\n\nname: orchestrator\n" + "word " * 20 + "\n"],
+)
+def test_what_may_be_the_rest_of_the_roots_file_keeps_the_root_from_being_implied(write, rest):
+    workspace = load(write({".claude/agents/main.md": rest, ".mcp.json": "{}"}))
+    assert "orchestrator" not in workspace.agents

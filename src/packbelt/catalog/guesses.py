@@ -16,6 +16,8 @@ from packbelt.model import PackbeltError
 _TOP = re.compile(r"""(["']?)name\1[ \t]*:""")
 _LOOSE = re.compile(r"""[ \t]*(?:\{.*?[{, \t]|\{)?["']?name["']?[ \t]*:[ \t]*([^,}\n]*)""", re.IGNORECASE)
 _WORD = re.compile(r"""([A-Za-z_][\w-]*)["']?[ \t]*:""")
+_PAGE = 8
+"""Words from which on a text is a page and not the rest of one."""
 _KEYS = frozenset(AgentFile.model_fields) - {"name"}
 
 
@@ -27,6 +29,8 @@ def agent_name(text: str, stem: str, *, imported: bool) -> tuple[str, bool]:
         stem: the file's name, which is the agent's where packbelt's own format gives none.
         imported: whether the file is in another tool's format, where a name must be given.
     """
+    if imported and _plain_page(text):
+        return stem, True
     try:
         data = read_front_matter(text, "")[0].data
     except PackbeltError:
@@ -34,8 +38,31 @@ def agent_name(text: str, stem: str, *, imported: bool) -> tuple[str, bool]:
     name = data.get("name")
     if isinstance(name, str) and not name_problem(name.strip() if imported else name):
         return name.strip(), True
-    # An unknown key may be a misspelt `name`.
-    return stem, not imported and "name" not in data and _KEYS.issuperset(data)
+    # An unknown key may be a misspelt `name`. Where a name must be given, only one that looks like it.
+    if imported:
+        return stem, "name" not in data and not any(nearest(str(key), ("name",)) for key in data)
+    return stem, "name" not in data and _KEYS.issuperset(data)
+
+
+def _plain_page(text: str) -> bool:
+    """Whether a file beside imported agents is just a page: whole, without front matter, and naming nobody.
+
+    What is left of an agent's file that broke off starts with a fence, or is next to nothing.
+    """
+    if (
+        "\ufffd" in text
+        or text.lstrip("\ufeff \t\n").startswith("-")
+        or not text.rstrip(" \t").endswith("\n")
+    ):
+        return False
+    return len(text.split()) >= _PAGE and not any(
+        _LOOSE.match(line) or _like_name(line) for line in text.split("\n")
+    )
+
+
+def _like_name(line: str) -> bool:
+    word = _WORD.match(line.lstrip("\"' \t"))
+    return word is not None and bool(nearest(word.group(1), ("name",)))
 
 
 def _from_lines(text: str, stem: str, *, imported: bool) -> tuple[str, bool]:
