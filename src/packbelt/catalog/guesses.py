@@ -49,15 +49,9 @@ def _plain_page(text: str) -> bool:
 
     What is left of an agent's file that broke off starts with a fence, or is next to nothing.
     """
-    if (
-        "\ufffd" in text
-        or text.lstrip("\ufeff \t\n").startswith("-")
-        or not text.rstrip(" \t").endswith("\n")
-    ):
+    if "\ufffd" in text or text.lstrip("\ufeff \t\n").startswith("-") or len(text.split()) < _PAGE:
         return False
-    return len(text.split()) >= _PAGE and not any(
-        _LOOSE.match(line) or _like_name(line) for line in text.split("\n")
-    )
+    return not any(_LOOSE.match(line) or _like_name(line) for line in text.split("\n"))
 
 
 def _like_name(line: str) -> bool:
