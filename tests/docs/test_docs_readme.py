@@ -3,6 +3,8 @@
 import ast
 import re
 import shutil
+import subprocess
+import sys
 
 import click
 import pytest
@@ -95,3 +97,18 @@ def test_every_command_parses(words):
 
 def test_the_readme_has_commands():
     assert len(packbelt_commands(README)) >= 4
+
+
+def test_the_costs_in_the_readme_are_what_its_command_prints():
+    shown = subprocess.run(
+        [sys.executable, str(ROOT / "evals/bench/layouts.py")], capture_output=True, text=True, check=True
+    ).stdout
+    figures = [re.findall(r"(?<![\w-])[\d,]*\d(?![\w-])", line) for line in shown.splitlines()[1:]]
+    table = (ROOT / "README.md").read_text().split("| layout |")[1].split("\n\n")[0]
+    rows = [[cell.strip() for cell in line.split("|")[2:-1]] for line in table.splitlines()[2:]]
+    assert len(rows) == 3
+    assert rows == figures
+    totals = [int(row[-1].replace(",", "")) for row in rows]
+    assert f"costs {totals[1] - totals[0]} tokens a turn" in (ROOT / "README.md").read_text().replace(
+        "\n", " "
+    )
