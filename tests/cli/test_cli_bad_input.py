@@ -129,3 +129,22 @@ def test_a_terminal_without_the_letters_gets_them_escaped(fleet, process, broken
     done = process("-m", "packbelt", "dump", "orchestrator", cwd=fleet, PYTHONIOENCODING="latin-1")
     assert (done.returncode, done.stderr) == (0, broken_line + "\n")
     assert "\\u2192 mcp_agent" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{% for x in %}",
+        "{% for a in range(1000) %}{% for b in range(1000) %}x{% endfor %}{% endfor %}",
+        "{{ ().__class__.__mro__ }}",
+    ],
+)
+def test_a_section_that_fails_refuses_whoever_is_asked_for_by_name(tmp_path, template):
+    (tmp_path / "packbelt.yaml").write_text("")
+    (tmp_path / "prompts/sections").mkdir(parents=True)
+    (tmp_path / "prompts/sections/routing.j2").write_text(f"\n{template}\n")
+    for args in (["prompt", "orchestrator"], ["dump", "orchestrator"], ["dump", "orchestrator", "--json"]):
+        done = CliRunner().invoke(cli, [*args, "-w", str(tmp_path)])
+        refused(done, "prompts/sections/routing.j2:2: ")
+        assert done.stdout == ""
+    assert CliRunner().invoke(cli, ["dump", "-w", str(tmp_path)]).exit_code == 0

@@ -45,6 +45,7 @@ def command(agent: str | None, out: Path | None, method: Method, source: Source,
 
     Without AGENT: every agent, in one table. Nothing is started; servers are as --snapshot says.
     """
+    from packbelt.cli.loaded import refuse_broken_sections
     from packbelt.model import PackbeltError
 
     registry = source.registry(agent)
@@ -52,7 +53,9 @@ def command(agent: str | None, out: Path | None, method: Method, source: Source,
     turns: dict[str, Turn | PackbeltError] = {}
     for name in names:
         try:
-            turns[name] = _turn(registry, name)
+            turns[name] = found = _turn(registry, name)
+            if agent is not None:
+                refuse_broken_sections(found)
         except PackbeltError as error:
             if agent is not None:
                 raise

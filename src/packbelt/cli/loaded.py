@@ -1,10 +1,14 @@
 """What did not load of a workspace, said on standard error so that no answer hides it."""
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from packbelt.catalog.workspace import Workspace
 from packbelt.cli.output import line_of, note
-from packbelt.model import Code, Diagnostic, Level
+from packbelt.model import Code, Diagnostic, Level, WorkspaceError
+
+if TYPE_CHECKING:
+    from packbelt.turn import Turn
 
 MOST = 3
 """Errors that get a line each."""
@@ -31,3 +35,15 @@ def is_of(workspace: Workspace, agents: Sequence[str]) -> Callable[[Diagnostic],
         return broken is not None and one.code is Code.AGENT_BROKEN and one.where == broken.error.where
 
     return told
+
+
+def refuse_broken_sections(turn: "Turn") -> None:
+    """A prompt that is asked for by its agent's name is not given with a section missing.
+
+    Raises:
+        WorkspaceError: a template of its sections does not load, compile or end.
+    """
+    found = (*turn.belt.registry.workspace.diagnostics, *turn.rendered.diagnostics)
+    for one in found:
+        if one.code is Code.TEMPLATE_BROKEN and one.level is Level.ERROR:
+            raise WorkspaceError(one.message, where=one.where, mend=one.mend, name=one.name)

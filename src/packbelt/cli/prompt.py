@@ -10,7 +10,10 @@ from packbelt.cli.options import Source, agent_argument, with_source
 @with_source
 def command(agent: str, source: Source) -> None:
     """AGENT's prompt as it is sent, with the sections that the belt gives it."""
+    from packbelt.cli.loaded import refuse_broken_sections
+
     turn = source.turn(agent)
+    refuse_broken_sections(turn)
     if source.json:
         from packbelt.cli.output import write_json
 
