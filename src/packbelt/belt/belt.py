@@ -4,13 +4,14 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from packbelt.belt.arguments import sample
-from packbelt.belt.opener import FIND_TOOLS, finder_tool, opener_tool
+from packbelt.belt.opener import finder_tool, opener_tool
 from packbelt.belt.placement import Placement
 from packbelt.belt.problems import remarks, start_problems
 from packbelt.belt.routes import cuts_of, routes_to
 from packbelt.belt.rules import Fold, fold, reasons_of
 from packbelt.belt.scope import Scope, Subject, subject_of
 from packbelt.belt.selectors import Purpose, match_all
+from packbelt.catalog.names import FIND_TOOLS
 from packbelt.catalog.registry import Registry, bits, pick
 from packbelt.catalog.snapshot import Admitted, Placed
 from packbelt.model import (

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from packbelt.belt.arguments import parse
-from packbelt.belt.opener import FIND_TOOLS, index_text, listing, pack_named
+from packbelt.belt.opener import index_text, listing, pack_named
 from packbelt.belt.schemas import problem
 from packbelt.belt.search import find_tools, found_text
+from packbelt.catalog.names import FIND_TOOLS
 from packbelt.catalog.registry import bits
 from packbelt.model import Call, HandOff, HintClass, PackbeltError, State, Tool
 

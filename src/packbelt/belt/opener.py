@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from packbelt.belt.search import search_in
 from packbelt.catalog.forms import native_tool
-from packbelt.catalog.registry import MCP, bits
+from packbelt.catalog.names import FIND_TOOLS
+from packbelt.catalog.registry import bits
+from packbelt.catalog.workspace import MCP
 from packbelt.model import NATIVE, Permission, Tool
 from packbelt.model.encode import compact
 from packbelt.model.text import LIMIT, harmless, one_line, quoted
 
 if TYPE_CHECKING:
     from packbelt.belt.belt import Belt
-
-FIND_TOOLS = "find_tools"
-"""The name of the search tool."""
 
 LISTING_FULL = 16_000
 """Letters of the tools that stand with description and schema in one listing."""

@@ -35,6 +35,10 @@ def _budget_reason(subject: Subject, pack: Pack) -> Reason:
     return Reason(Rule.SERVER_BUDGET, detail, subject.registry.workspace.config.where("budget"))
 
 
+def _admitted_reason(_: Subject, __: Pack) -> Reason:
+    return Reason(Rule.ADMITTED, "it was placed so when it was admitted")
+
+
 DIRECT = (
     _placement_row(
         Rule.NO_PACK, lambda p: p.unpacked, lambda _, __: Reason(Rule.NO_PACK, "it is in no pack")
@@ -63,7 +67,7 @@ DIRECT = (
     _placement_row(
         Rule.ADMITTED,
         lambda p: p.recorded,
-        lambda _, __: Reason(Rule.ADMITTED, "it was placed so when it was admitted"),
+        _admitted_reason,
     ),
     _placement_row(Rule.SERVER_BUDGET, lambda p: p.fits, _budget_reason),
 )
@@ -75,7 +79,7 @@ PACKED = (
     _placement_row(
         Rule.ADMITTED,
         lambda p: p.recorded_packed,
-        lambda _, __: Reason(Rule.ADMITTED, "it was placed so when it was admitted"),
+        _admitted_reason,
     ),
     _placement_row(Rule.SERVER_BUDGET, lambda p: p.over_budget, _budget_reason),
 )

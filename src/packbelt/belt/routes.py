@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from packbelt.belt.arguments import sample
-from packbelt.belt.opener import FIND_TOOLS
+from packbelt.catalog.names import FIND_TOOLS
 from packbelt.catalog.registry import bits
 from packbelt.model import PackbeltError, Reason, Route, Rule, State, Tool
 

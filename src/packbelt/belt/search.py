@@ -6,7 +6,6 @@ pure ones are no shorter than these lines.
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
 from heapq import nsmallest
 from typing import TYPE_CHECKING
 
@@ -78,30 +77,17 @@ class Postings:
         return [(weight, postings) for weight, postings in found if weight >= strongest * _TELLING]
 
 
-class Finder:
-    """The search of one registry, built when first asked."""
-
-    def __init__(self, registry: Registry) -> None:
-        self._registry = registry
-
-    @cached_property
-    def postings(self) -> Postings:
-        """The index."""
-        return Postings(self._registry.tools)
-
-
-def finder_of(registry: Registry) -> Finder:
-    """The search of a registry."""
-    finder = registry.memo.get("finder")
-    if finder is None:
-        finder = registry.memo["finder"] = Finder(registry)
-    found: Finder = finder
+def postings_of(registry: Registry) -> Postings:
+    """The index over a registry's tools, built when first asked for."""
+    found: Postings | None = registry.memo.get("postings")
+    if found is None:
+        found = registry.memo["postings"] = Postings(registry.tools)
     return found
 
 
 def search_in(belt: "Belt", among: int, query: str, limit: int = 5) -> list[Tool]:
     """The tools of a mask that fit a query, best first."""
-    found = finder_of(belt.registry).postings.search(query, among, limit)
+    found = postings_of(belt.registry).search(query, among, limit)
     return [belt.registry.tools[i] for i in found]
 
 

@@ -9,7 +9,7 @@ from packbelt.catalog.near import suggestion
 from packbelt.catalog.problems import kind_of, read_model
 from packbelt.catalog.schema import PackFile, ToolFile
 from packbelt.catalog.text import Tree
-from packbelt.catalog.workspace import Lines, Pack
+from packbelt.catalog.workspace import MCP, Lines, Pack
 from packbelt.catalog.yaml import Document, parse_yaml
 from packbelt.model import NATIVE, Access, Exposure, Permission, Tool, Where, WorkspaceError
 from packbelt.model.wire import plain_name_problem
@@ -66,7 +66,7 @@ def parse_pack(text: str, file: str, stem: str) -> PackFileRead:
     model = read_model(PackFile, document)
     identity = model.id if "id" in model.model_fields_set else stem
     if not _ID.match(identity):
-        mend = "mcp: belongs to servers" if identity.startswith("mcp:") else "write a-z, 0-9, _ and -"
+        mend = "mcp: belongs to servers" if identity.startswith(MCP) else "write a-z, 0-9, _ and -"
         raise WorkspaceError(
             f"{identity!r} is no id for a pack", where=document.where("id"), mend=mend, name=identity
         )

@@ -13,7 +13,7 @@ from itertools import compress
 from typing import Any
 
 from packbelt.catalog.snapshot import ServerState, Snapshot
-from packbelt.catalog.workspace import Pack, ServerPolicy, ServerSpec, Skill, ToolPolicy, Workspace
+from packbelt.catalog.workspace import MCP, Pack, ServerPolicy, ServerSpec, Skill, ToolPolicy, Workspace
 from packbelt.model import (
     HANDOFF,
     NATIVE,
@@ -23,9 +23,6 @@ from packbelt.model import (
     Tool,
     ToolId,
 )
-
-MCP = "mcp:"
-"""How the pack of a server is called: `mcp:<server>`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,11 +185,8 @@ class Registry:
         for group in groups:
             rest &= ~group.mask
         others = [name for name in self.servers if name not in special] if special else self.servers
-        default = named.get("*") or _DEFAULT_POLICY
+        default = named.get("*") or ServerPolicy()
         return (*groups, PolicyGroup(default, rest, others))
-
-    def _policy(self, server: str) -> ServerPolicy:
-        return self.workspace.policy(server)
 
     @cached_property
     def wire(self) -> Mapping[str, int]:
@@ -356,7 +350,7 @@ class Registry:
             return self.workspace.packs[pack]
         server = pack.removeprefix(MCP)
         self.masks[server]
-        policy = self._policy(server)
+        policy = self.workspace.policy(server)
         return Pack(
             id=pack,
             exposure=policy.exposure,
@@ -387,9 +381,6 @@ class Registry:
             if group.policy.exposure is Exposure.OFF:
                 mask |= group.mask
         return mask
-
-
-_DEFAULT_POLICY = ServerPolicy()
 
 
 @lru_cache(maxsize=16)

@@ -4,11 +4,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from packbelt.catalog.near import listed, suggestion
+from packbelt.catalog.workspace import MCP
 from packbelt.model import Code, Diagnostic, Level, Selector, WorkspaceError
 from packbelt.model.selector import Kind, glob, is_glob
 from packbelt.model.wire import PREFIX
-
-_SERVER_PACK = "mcp:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +106,8 @@ def unheld(selectors: Iterable[Selector], key: str, known: Known, file: str) -> 
 
 def _unknown_server(selector: Selector, known: Known) -> str | None:
     """The server that a selector names and that is not known; None if there is none."""
-    if selector.kind is Kind.PACK and selector.pack.startswith(_SERVER_PACK):
-        server = selector.pack.removeprefix(_SERVER_PACK)
+    if selector.kind is Kind.PACK and selector.pack.startswith(MCP):
+        server = selector.pack.removeprefix(MCP)
         return None if server in known.servers else server
     if (
         selector.kind is not Kind.SERVER
@@ -133,7 +132,7 @@ def _check_form(selector: Selector, key: str, known: Known) -> None:
         if text == "*/" or (readings and not any(tool for _, tool in readings)):
             raise _error(selector, f"{text!r} in `{key}` names no tool", f"write {text}*")
     # A server is a pack too; whether it is there is asked where servers are.
-    is_pack = selector.kind is Kind.PACK and not selector.pack.startswith(_SERVER_PACK)
+    is_pack = selector.kind is Kind.PACK and not selector.pack.startswith(MCP)
     if is_pack and selector.pack not in known.packs:
         packs = [f"pack:{pack}" for pack in known.packs]
         mend = suggestion(text, packs, otherwise=f"known packs are {listed(known.packs)}")

@@ -18,6 +18,9 @@ from packbelt.model import (
     WorkspaceError,
 )
 
+MCP = "mcp:"
+"""How the pack of a server is called: `mcp:<server>`."""
+
 Lines = Mapping[str, int]
 """Line of each key of a file, for reasons; the empty key is the file's first line."""
 
@@ -121,7 +124,7 @@ class Pack:
     lines: Lines = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.exposure is Exposure.AUTO and not self.id.startswith("mcp:"):
+        if self.exposure is Exposure.AUTO and not self.id.startswith(MCP):
             raise WorkspaceError(
                 f"exposure of pack {self.id!r} is auto, which is for servers",
                 mend="write packed, direct, deferred or off",

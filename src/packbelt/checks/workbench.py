@@ -7,9 +7,9 @@ from functools import cached_property
 from packbelt.belt import FIND_TOOLS, Belt
 from packbelt.belt.routes import Way, ways
 from packbelt.catalog.drafts import broken_diagnostic
-from packbelt.catalog.registry import MCP, Registry, bind, bits
+from packbelt.catalog.registry import Registry, bind, bits
 from packbelt.catalog.snapshot import Snapshot
-from packbelt.catalog.workspace import Agent, Workspace
+from packbelt.catalog.workspace import MCP, Agent, Workspace
 from packbelt.checks.mentions import mentions
 from packbelt.model import AgentRefusedError, Code, Diagnostic, Level, PackbeltError, Where
 from packbelt.model.text import LIMIT, harmless, quoted

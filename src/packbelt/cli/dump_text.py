@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from packbelt.catalog.registry import MCP, bits
+from packbelt.catalog.registry import bits
+from packbelt.catalog.workspace import MCP
 from packbelt.cli.output import (
     LEVEL_STYLE,
     STATE_STYLE,

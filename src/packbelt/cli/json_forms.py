@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from packbelt.belt import Belt, BeltTool
-from packbelt.catalog.registry import MCP, bits
+from packbelt.catalog.registry import bits
+from packbelt.catalog.workspace import MCP
 from packbelt.cli.output import words_of
 from packbelt.cost import Cost, Method, line_tokens
 from packbelt.model import (

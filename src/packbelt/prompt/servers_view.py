@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from packbelt.catalog.registry import MCP
+from packbelt.catalog.workspace import MCP
 from packbelt.model import ServerStatus
 from packbelt.model.text import LIMIT, harmless, quoted
 from packbelt.prompt.speak import Speaker, sayable
