@@ -63,7 +63,7 @@ def workspace(tmp_path):
 @pytest.fixture
 def meet(workspace):
     """Connect to servers and give the snapshot."""
-    from packbelt.live.connect import connect_now
+    from packbelt.live.servers.connect import connect_now
 
     def run(*specs, times=QUICK, **options):
         made = workspace(*specs, times=times)

@@ -10,7 +10,7 @@ SCRIPT = """
 import json, sys
 from pathlib import Path
 from packbelt.catalog.workspace import Config, ServerSpec, Workspace
-from packbelt.live.connect import connect_now
+from packbelt.live.servers.connect import connect_now
 python, fake, config = sys.argv[1:]
 specs = [
     ServerSpec("plain", "stdio", command=python, args=("-S", fake, config)),

@@ -7,7 +7,7 @@ import pytest
 from live_helpers import FAKE, IMPATIENT, tools
 
 from packbelt.catalog.workspace import ServerSpec, Times
-from packbelt.live.connect import connect
+from packbelt.live.servers.connect import connect
 from packbelt.model import Code, ServerStatus
 
 
@@ -282,7 +282,7 @@ def test_a_secret_in_last_words_is_masked(meet):
 
 
 def test_the_words_for_a_message_that_is_too_long_give_the_limit(monkeypatch):
-    from packbelt.live import failure
+    from packbelt.live.servers import failure
 
     monkeypatch.setattr(failure, "MAX_MESSAGE", 3 << 20)
     line = failure.explain(RuntimeError("closed"), failure.Witness(oversize=True), failure.LIST)

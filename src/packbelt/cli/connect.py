@@ -62,8 +62,8 @@ def command(server: tuple[str, ...], save: Path | None, source: Source, *, trust
     from packbelt.cli.connect_text import Watch, answer_json, show
     from packbelt.cli.loaded import report
     from packbelt.cli.output import note, write_json
-    from packbelt.live.connect import connect_now
-    from packbelt.live.keep import lock_of, merged
+    from packbelt.live.servers.connect import connect_now
+    from packbelt.live.servers.keep import lock_of, merged
     from packbelt.model import PackbeltError
 
     workspace = source.own_workspace()

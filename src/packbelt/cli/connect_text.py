@@ -120,7 +120,7 @@ def show(
 
 def _may_help(specs: Sequence[ServerSpec], found: Snapshot) -> None:
     """One line on what a server is started with, where one failed; and on the limits that one passed."""
-    from packbelt.live.failure import late_for
+    from packbelt.live.servers.failure import late_for
 
     failed = {name: s.error for name, s in found.servers.items() if s.status is ServerStatus.FAILED}
     helps = []

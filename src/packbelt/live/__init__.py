@@ -1,6 +1,6 @@
 """Servers as they are now: whether they may be started, what they are started with, what they offer.
 
-Importing this package imports neither `mcp` nor an event loop; `packbelt.live.connect` (`connect` and
+Importing this package imports neither `mcp` nor an event loop; `packbelt.live.servers.connect` (`connect` and
 `connect_now`) does.
 """
 
@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from packbelt.live.connect import Progress, connect_now
+    from packbelt.live.servers.connect import Progress, connect_now
     from packbelt.live.environment import INHERITED, PlaceholderError, Resolved, child_environment, resolve
     from packbelt.live.secret import Secret
     from packbelt.live.trust import Answer, Trust, TrustError, Verdict, describe
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    **dict.fromkeys(("Progress", "connect_now"), "connect"),
+    **dict.fromkeys(("Progress", "connect_now"), "servers.connect"),
     **dict.fromkeys(("INHERITED", "PlaceholderError", "Resolved"), "environment"),
     **dict.fromkeys(("child_environment", "resolve"), "environment"),
     "Secret": "secret",

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from packbelt.catalog.workspace import ServerSpec, Workspace
-from packbelt.live.failure import clean
+from packbelt.live.servers.failure import clean
 from packbelt.model import PackbeltError, Where
 
 VARIABLE = "PACKBELT_TRUST"

@@ -27,6 +27,7 @@ from packbelt.model.errors import (
 )
 from packbelt.model.outcome import Call, HandOff, Hint, Outcome, Refusal, Resolution, Suggestion
 from packbelt.model.permission import Permission
+from packbelt.model.result import Answer, ToolCall, ToolResult
 from packbelt.model.selector import Selector
 from packbelt.model.tool import HANDOFF, NATIVE, JsonSchema, Tool, ToolId, server_source
 from packbelt.model.where import Where
@@ -41,6 +42,7 @@ __all__ = [
     "AgentBrokenError",
     "AgentRefusedError",
     "AmbiguousToolError",
+    "Answer",
     "Call",
     "Code",
     "Decision",
@@ -67,7 +69,9 @@ __all__ = [
     "State",
     "Suggestion",
     "Tool",
+    "ToolCall",
     "ToolId",
+    "ToolResult",
     "UnknownAgentError",
     "VocabularyError",
     "Where",

@@ -21,7 +21,7 @@ from mcp import StdioServerParameters, stdio_client
 from mcp.client import Transport
 from mcp.shared.message import SessionMessage
 
-from packbelt.live.failure import MAX_MESSAGE, CannotStartError, Witness, clean
+from packbelt.live.servers.failure import MAX_MESSAGE, CannotStartError, Witness, clean
 
 _POLL = 0.01
 _IMPATIENT = 0.5  # seconds for a server that never got well to end

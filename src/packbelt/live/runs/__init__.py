@@ -1,0 +1,21 @@
+"""Runs: what each agent is at work on, kept so that another process finds it as it really stands."""
+
+from packbelt.live.runs.record import (
+    Run,
+    RunBusyError,
+    RunNotResumableError,
+    RunStatus,
+    RunStoreError,
+    UnknownRunError,
+)
+from packbelt.live.runs.store import RunStore
+
+__all__ = [
+    "Run",
+    "RunBusyError",
+    "RunNotResumableError",
+    "RunStatus",
+    "RunStore",
+    "RunStoreError",
+    "UnknownRunError",
+]

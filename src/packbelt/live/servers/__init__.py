@@ -1,0 +1,1 @@
+"""One server each: how it is reached, listed, watched, called and ended."""
