@@ -14,7 +14,8 @@ from packbelt.catalog import claude, forms, packs, servers, skills, text, yaml
 from packbelt.catalog import schema as s
 from packbelt.catalog.registry import bind
 from packbelt.checks import run
-from packbelt.live import child, connect, environment, trust
+from packbelt.live import environment, trust
+from packbelt.live.servers import child, connect
 from packbelt.model import Level, Permission
 from packbelt.model.text import LIMIT
 from packbelt.model.wire import LIMIT as WIRE

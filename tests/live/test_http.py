@@ -11,9 +11,9 @@ from fake_server import answer
 from live_helpers import IMPATIENT, tools
 
 from packbelt.catalog.workspace import ServerSpec
+from packbelt.live.secret import Secret
 from packbelt.live.servers.failure import CannotStartError
 from packbelt.live.servers.remote import _loopback
-from packbelt.live.secret import Secret
 from packbelt.model import ServerStatus
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from packbelt.catalog.workspace import ServerSpec
-from packbelt.live.trust import Answer, Trust, TrustError, config_directory, describe
+from packbelt.live.trust import Consent, Trust, TrustError, config_directory, describe
 
 
 def spec(name, digest="sha256:aa", **fields):
@@ -71,18 +71,18 @@ def test_a_person_is_asked_about_what_is_in_doubt(place, home):
 
     def ask(root, specs):
         asked.append((root, [one.name for one in specs]))
-        return Answer.ONCE
+        return Consent.ONCE
 
     trust = Trust.of_user(home)
     assert names(trust.resolve(place, ask=ask)) == (["a", "b"], {})
     assert asked == [(place.root, ["a", "b"])]
     assert not trust.file.exists()
-    assert names(trust.resolve(place, ask=lambda *_: Answer.NO)) == ([], {"a": "declined", "b": "declined"})
+    assert names(trust.resolve(place, ask=lambda *_: Consent.NO)) == ([], {"a": "declined", "b": "declined"})
 
 
 def test_always_is_remembered_for_this_definition_in_this_directory(place, home, workspace, tmp_path):
     trust = Trust.of_user(home)
-    trust.resolve(place, ask=lambda *_: Answer.ALWAYS)
+    trust.resolve(place, ask=lambda *_: Consent.ALWAYS)
     assert names(Trust.of_user(home).resolve(place, ask=lambda *_: pytest.fail("asked")))[0] == ["a", "b"]
 
     edited = workspace(spec("a", "sha256:ff"), spec("b", "sha256:bb"), spec("c"), root=place.root)
@@ -107,7 +107,7 @@ def test_remembering_keeps_what_was_there(place, home, workspace, tmp_path):
 def test_a_definition_without_a_digest_is_never_remembered(workspace, home, tmp_path):
     made = workspace(spec("a", digest=""), root=tmp_path)
     trust = Trust.of_user(home)
-    trust.resolve(made, ask=lambda *_: Answer.ALWAYS)
+    trust.resolve(made, ask=lambda *_: Consent.ALWAYS)
     assert names(trust.resolve(made)) == ([], {"a": "not trusted"})
 
 
@@ -200,11 +200,11 @@ def test_a_refusal_says_each_reason_once(home, workspace, tmp_path):
 @pytest.mark.parametrize(
     ("said", "answer"),
     [
-        *((said, Answer.NO) for said in ("n", "no", "NO", " N ")),
-        *((said, Answer.ONCE) for said in ("y", "yes", "o", "once", "Yes", "O")),
-        *((said, Answer.ALWAYS) for said in ("a", "always", "ALWAYS")),
+        *((said, Consent.NO) for said in ("n", "no", "NO", " N ")),
+        *((said, Consent.ONCE) for said in ("y", "yes", "o", "once", "Yes", "O")),
+        *((said, Consent.ALWAYS) for said in ("a", "always", "ALWAYS")),
         *((said, None) for said in ("", "nope", "yesterday", "alwa", "1")),
     ],
 )
 def test_answers_as_people_type_them(said, answer):
-    assert Answer.of(said) is answer
+    assert Consent.of(said) is answer

@@ -6,22 +6,22 @@ from pathlib import Path
 import click
 
 from packbelt.catalog.workspace import ServerSpec
-from packbelt.live import Answer, describe
+from packbelt.live import Consent, describe
 
 
-def may_start(root: Path, specs: Sequence[ServerSpec]) -> Answer:
+def may_start(root: Path, specs: Sequence[ServerSpec]) -> Consent:
     """Ask whoever sits at the terminal, who sees each command and address first."""
     click.echo(f"{root} wants to start:", err=True)
     for spec in specs:
         click.echo(f"  {describe(spec)}", err=True)
-    answer: Answer = click.prompt(
-        "Start them? (yes for once, no, always)", default=str(Answer.NO), value_proc=_answer, err=True
+    answer: Consent = click.prompt(
+        "Start them? (yes for once, no, always)", default=str(Consent.NO), value_proc=_answer, err=True
     )
     return answer
 
 
-def _answer(said: str) -> Answer:
-    answer = Answer.of(said)
+def _answer(said: str) -> Consent:
+    answer = Consent.of(said)
     if answer is None:
         raise click.UsageError("say yes, no or always")
     return answer

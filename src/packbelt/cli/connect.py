@@ -148,19 +148,19 @@ def _allowed(
 
     from packbelt.cli.ask import may_start
     from packbelt.cli.output import note
-    from packbelt.live import Answer, Trust
+    from packbelt.live import Consent, Trust
     from packbelt.model import WorkspaceError
 
-    answers: list[Answer] = []
+    answers: list[Consent] = []
 
-    def ask(root: Path, doubtful: "Sequence[ServerSpec]") -> Answer:
+    def ask(root: Path, doubtful: "Sequence[ServerSpec]") -> Consent:
         answers.append(may_start(root, doubtful))
         return answers[-1]
 
     trust = Trust.of_user()
     can_ask = may_ask and sys.stdin.isatty() and sys.stderr.isatty()
     verdict = trust.resolve(workspace, granted=granted, ask=ask if can_ask else None, specs=specs)
-    if Answer.ALWAYS in answers:
+    if Consent.ALWAYS in answers:
         note(f"remembered in {trust.file}; to revoke it, delete the entry there, or the file")
     if verdict.refused and not verdict.trusted:
         raise WorkspaceError(verdict.line)

@@ -8,14 +8,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from packbelt.live.servers.connect import Progress, connect_now
     from packbelt.live.environment import INHERITED, PlaceholderError, Resolved, child_environment, resolve
     from packbelt.live.secret import Secret
-    from packbelt.live.trust import Answer, Trust, TrustError, Verdict, describe
+    from packbelt.live.servers.connect import Progress, connect_now
+    from packbelt.live.trust import Consent, Trust, TrustError, Verdict, describe
 
 __all__ = [
     "INHERITED",
-    "Answer",
+    "Consent",
     "PlaceholderError",
     "Progress",
     "Resolved",
@@ -34,7 +34,7 @@ _HOMES = {
     **dict.fromkeys(("INHERITED", "PlaceholderError", "Resolved"), "environment"),
     **dict.fromkeys(("child_environment", "resolve"), "environment"),
     "Secret": "secret",
-    **dict.fromkeys(("Answer", "Trust", "TrustError", "Verdict", "describe"), "trust"),
+    **dict.fromkeys(("Consent", "Trust", "TrustError", "Verdict", "describe"), "trust"),
 }
 
 

@@ -39,7 +39,7 @@ class TrustError(PackbeltError):
     """The user's trust file cannot be used."""
 
 
-class Answer(StrEnum):
+class Consent(StrEnum):
     """What a person says when asked."""
 
     NO = "no"
@@ -53,13 +53,13 @@ class Answer(StrEnum):
 
 
 _WORDS = {
-    Answer.NO: ("no", "n"),
-    Answer.ONCE: ("once", "o", "yes", "y"),
-    Answer.ALWAYS: ("always", "a"),
+    Consent.NO: ("no", "n"),
+    Consent.ONCE: ("once", "o", "yes", "y"),
+    Consent.ALWAYS: ("always", "a"),
 }
 
 
-Ask = Callable[[Path, Sequence[ServerSpec]], Answer]
+Ask = Callable[[Path, Sequence[ServerSpec]], Consent]
 """Asks a person, given the workspace's directory and the servers in question; see `describe`."""
 
 
@@ -137,10 +137,10 @@ class Trust:
             return Verdict(specs, {}, root)
         known = self._known().get(str(root), {})
         doubtful = [spec for spec in specs if not (spec.digest and known.get(spec.name) == spec.digest)]
-        answer = ask(root, doubtful) if ask is not None and doubtful else Answer.NO
-        if answer is Answer.ALWAYS:
+        answer = ask(root, doubtful) if ask is not None and doubtful else Consent.NO
+        if answer is Consent.ALWAYS:
             self.remember(workspace, doubtful)
-        if answer is not Answer.NO:
+        if answer is not Consent.NO:
             return Verdict(specs, {}, root)
         names = {spec.name for spec in doubtful}
         why = {

@@ -15,11 +15,11 @@ from mcp.client import Transport
 
 from packbelt.catalog.snapshot import ServerState, Snapshot
 from packbelt.catalog.workspace import ServerSpec, Times, Workspace
-from packbelt.live.servers.child import child
 from packbelt.live.environment import PlaceholderError, Resolved, child_environment, resolve
+from packbelt.live.logs import discreet
+from packbelt.live.servers.child import child
 from packbelt.live.servers.failure import ANSWER, LIST, Witness, clean, explain, too_late
 from packbelt.live.servers.listing import Listing, Tap, all_tools
-from packbelt.live.logs import discreet
 from packbelt.live.servers.remote import remote
 from packbelt.model import ServerStatus
 

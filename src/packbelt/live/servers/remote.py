@@ -9,8 +9,8 @@ import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
 from packbelt.catalog.workspace import Times
-from packbelt.live.servers.failure import MAX_MESSAGE, CannotStartError, RedirectRefusedError, Witness
 from packbelt.live.secret import Secret
+from packbelt.live.servers.failure import MAX_MESSAGE, CannotStartError, RedirectRefusedError, Witness
 
 if TYPE_CHECKING:  # the SDK gives these types no public home
     from mcp.client._transport import TransportStreams
