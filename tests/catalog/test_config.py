@@ -182,3 +182,23 @@ def test_a_selector_without_its_server_or_tool_is_an_error(write, key, entry, wo
     mcp = '{"mcpServers": {"git": {"command": "x"}}}'
     with pytest.raises(WorkspaceError, match=words):
         load(write({".mcp.json": mcp, "packbelt.yaml": f'{key}: ["{entry}"]\n'}))
+
+
+def test_how_many_calls_a_server_gets_at_a_time(write):
+    config = "servers:\n  '*': {concurrency: 4}\n  one: {access: owners}\n  db: {concurrency: 1}\n"
+    workspace = load(write({"packbelt.yaml": config, ".mcp.json": MCP, "prompts/agents/a.md": AGENT}))
+    said = {name: workspace.policy(name).concurrency for name in ("*", "one", "db", "a.db", "github")}
+    assert said == {"*": 4, "one": 4, "db": 1, "a.db": 1, "github": 4}
+    assert parse_config("servers: {one: {}}\n", "packbelt.yaml").servers["one"].concurrency == 8
+    assert load(write({"packbelt.yaml": ""})).policy("github").concurrency == 8
+
+
+@pytest.mark.parametrize("number", ["0", "257", "-1", "1.5", "true", '"8"', "many"])
+def test_a_number_of_calls_is_a_whole_one_from_1_to_256(number):
+    error = refused(f"servers:\n  gh:\n    concurrency: {number}\n")
+    assert error.where is not None
+    assert error.where.line == 3
+    assert "servers.gh.concurrency" in str(error)
+    for good in (1, 256):
+        text = f"servers: {{gh: {{concurrency: {good}}}}}\n"
+        assert parse_config(text, "packbelt.yaml").servers["gh"].concurrency == good

@@ -40,7 +40,7 @@ def test_the_laws_hold(fleet, snapshot, find):
 
 def test_a_listing_that_shows_what_is_denied_breaks_law_1(fleet, find, monkeypatch):
     monkeypatch.setattr(
-        gate, "listing", lambda belt, pack, _: "\n\n".join(belt.registry.workspace.packs[pack].members)
+        gate, "listing", lambda belt, pack, *_: "\n\n".join(belt.registry.workspace.packs[pack].members)
     )
     (found,) = find(fleet, Code.LAW_BROKEN)
     assert found.level is Level.ERROR
@@ -49,7 +49,7 @@ def test_a_listing_that_shows_what_is_denied_breaks_law_1(fleet, find, monkeypat
 
 
 def test_a_listing_that_leaves_a_packed_tool_out_breaks_law_1(fleet, find, monkeypatch):
-    monkeypatch.setattr(gate, "listing", lambda _, __, ___: "nothing here")
+    monkeypatch.setattr(gate, "listing", lambda *_: "nothing here")
     (found,) = find(fleet, Code.LAW_BROKEN)
     assert "'lint'" in found.message
 

@@ -2,9 +2,11 @@ import json
 import os
 import signal
 import sys
+import time
+from pathlib import Path
 
 import pytest
-from live_helpers import FAKE, QUICK, Pids, gone
+from live_helpers import FAKE, QUICK, Pids, children, descriptors, gone
 
 from packbelt.catalog.workspace import Config, ServerSpec, Workspace
 
@@ -70,3 +72,19 @@ def meet(workspace):
         return connect_now(made, specs, **options)
 
     return run
+
+
+@pytest.fixture
+def nothing_left():
+    """Processes and descriptors are at the end what they were at the beginning."""
+    if not Path("/proc/self/fd").exists():
+        yield
+        return
+    before, alive = descriptors(), children()
+    yield
+    deadline = time.monotonic() + 5
+    while (left := children() - alive) or len(descriptors()) > len(before):
+        if time.monotonic() > deadline:
+            opened = {name: what for name, what in descriptors().items() if name not in before}
+            pytest.fail(f"left behind: processes {left}, descriptors {opened}")
+        time.sleep(0.01)

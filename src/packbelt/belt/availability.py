@@ -118,11 +118,7 @@ def _ceiling_reasons(ask: Ask, i: int) -> Iterator[Reason]:
 
 def keeps(pack_access: Access, owners: tuple[str, ...], carriers: tuple[str, ...], subject: Subject) -> bool:
     """Whether a pack's access keeps its tools from an agent. Depends on the workspace's files alone."""
-    agent = subject.agent
-    if pack_access is Access.OPEN or agent.name in owners or agent.name in carriers:
-        return False
-    root = subject.registry.workspace.orchestrator
-    return pack_access is Access.OWNERS or any(agent.delegates_to(owner, root) for owner in owners)
+    return subject.agent.kept_from(pack_access, owners, carriers, subject.registry.workspace.orchestrator)
 
 
 def _reserved(ask: Ask) -> int:

@@ -244,7 +244,8 @@ class Belt(Mapping[str, BeltTool]):
 
     def child(self, agent: str) -> "Belt":
         """The belt of an agent that this one hands off to, as it would be now."""
-        return belt_of(self.registry, self.subject.scope.spawn(agent))
+        scope = self.subject.scope.spawn(agent)
+        return belt_of(self.registry, scope, started=self.subject.depth + 1)
 
     def subject_below(self, agent: str, mcp_servers: tuple[str, ...]) -> Subject:
         """An agent that this one hands off to, left with some servers only.
@@ -255,17 +256,24 @@ class Belt(Mapping[str, BeltTool]):
             SelectorError: a name is no server's.
         """
         scope = self.subject.scope.spawn(agent, mcp_servers=mcp_servers)
-        return Subject(self.registry, scope, self.subject)
+        subject = Subject(self.registry, scope, self.subject)
+        subject.refuse(subject.depth)
+        return subject
 
 
-def belt_of(registry: Registry, scope: Scope) -> Belt:
+def belt_of(registry: Registry, scope: Scope, *, started: int = 0) -> Belt:
     """The belt of a scope; equal scopes of one registry share one.
+
+    Args:
+        registry: what is known.
+        scope: who asks.
+        started: how many agents of its path, from the root on, have started: see `subject_of`.
 
     Raises:
         AgentBrokenError, UnknownAgentError: an agent on the path cannot be used.
-        SelectorError: a spawn names what does not exist.
+        SelectorError: a spawn of one that has not started names what does not exist.
     """
-    subject = subject_of(registry, scope)
+    subject = subject_of(registry, scope, started=started)
     key = ("belt", scope)
     belt = registry.memo.get(key)
     if belt is None:

@@ -12,6 +12,7 @@ from packbelt.belt.arguments import parse
 from packbelt.belt.opener import index_text, listing, pack_named
 from packbelt.belt.schemas import problem
 from packbelt.belt.search import find_tools, found_text
+from packbelt.belt.spell import Spell, unspelled
 from packbelt.catalog.names import FIND_TOOLS
 from packbelt.catalog.registry import bits
 from packbelt.model import Call, HandOff, HintClass, PackbeltError, State, Tool
@@ -47,16 +48,24 @@ class Denial:
 Admission = Call | HandOff | Denial
 
 
-def admit(belt: "Belt", name: str, arguments: object = None) -> Admission:
-    """The call as it may be made, or why it may not."""
+def admit(belt: "Belt", name: str, arguments: object = None, spell: Spell = str) -> Admission:
+    """The call as it may be made, or why it may not.
+
+    Args:
+        belt: whose call it is.
+        name: the wire name that was called.
+        arguments: an object, or the JSON of one.
+        spell: how the target spells wire names: in the answers that packbelt gives itself, and understood
+            where a name stands inside the arguments of the opener or of `find_tools`.
+    """
     if not isinstance(name, str):  # a model's words, by way of somebody's loop
         return Denial(HintClass.UNKNOWN, str(name), {})
     given = parse(arguments)
     opener = belt.opener
     if opener and name == opener.wire_name:
-        return _open(belt, opener, given)
+        return _open(belt, opener, given, spell)
     if belt.finder and name == FIND_TOOLS:
-        return _find(belt, belt.finder, given)
+        return _find(belt, belt.finder, given, spell)
     i = belt.registry.wire.get(name)
     if i is None:
         return Denial(HintClass.UNKNOWN, name, given or {})
@@ -99,15 +108,15 @@ def _hand_off(
     )
 
 
-def _find(belt: "Belt", finder: Tool, given: Mapping[str, Any] | None) -> Admission:
+def _find(belt: "Belt", finder: Tool, given: Mapping[str, Any] | None, spell: Spell) -> Admission:
     wrong = NOT_AN_OBJECT if given is None else problem(finder.input_schema, given)
     if given is None or wrong:
         return Denial(HintClass.INVALID_ARGUMENTS, finder.wire_name, given or {}, detail=wrong)
-    found = find_tools(belt, given["query"], int(given.get("limit", 5)))
-    return Call(finder, given, answer=found_text(found))
+    found = find_tools(belt, unspelled(belt, given["query"], spell), int(given.get("limit", 5)))
+    return Call(finder, given, answer=found_text(found, spell))
 
 
-def _open(belt: "Belt", opener: Tool, given: Mapping[str, Any] | None) -> Admission:
+def _open(belt: "Belt", opener: Tool, given: Mapping[str, Any] | None, spell: Spell) -> Admission:
     if given is None:
         wrong = NOT_AN_OBJECT
         return Denial(HintClass.INVALID_ARGUMENTS, opener.wire_name, {}, detail=wrong)
@@ -123,13 +132,18 @@ def _open(belt: "Belt", opener: Tool, given: Mapping[str, Any] | None) -> Admiss
     if not name:
         if mask is not None and mask & belt.packed:
             query = (inner or {}).get("query")
-            return Call(opener, given, answer=listing(belt, pack, query if isinstance(query, str) else ""))
+            query = query if isinstance(query, str) else ""
+            return Call(opener, given, answer=listing(belt, pack, query, spell))
         if not pack:
-            return Call(opener, given, answer=index_text(belt))
+            return Call(opener, given, answer=index_text(belt, spell))
         if mask is None:
             return Denial(HintClass.UNKNOWN, pack, inner or {}, pack=pack)
         return Denial(_closed(belt, mask), pack, inner or {}, pack=pack)
     i = _member(belt, mask or 0, name)
+    if i is None and (meant := unspelled(belt, name, spell)) != name:
+        i = _member(belt, mask or 0, meant)
+        if i is not None or name not in belt.registry.wire:
+            name = meant
     if i is not None:
         return _call(belt, i, name, inner, pack)
     elsewhere = belt.registry.wire.get(name)

@@ -11,7 +11,8 @@ from packbelt.belt.gate import Denial, admit
 from packbelt.belt.opener import index_lines
 from packbelt.belt.routes import cuts_of, routes_to
 from packbelt.belt.unknown import Unknown
-from packbelt.belt.voice import Spell, Voice
+from packbelt.belt.spell import Spell
+from packbelt.belt.voice import Voice
 from packbelt.catalog.registry import bits
 from packbelt.model import Call, Hint, HintClass, Rule, State, Suggestion
 from packbelt.model.encode import compact
@@ -38,7 +39,7 @@ def hint_for(belt: "Belt", name: str, pack: str | None = None, spell: Spell = st
     hinter = Hinter(belt, spell)
     if pack is not None:
         opener = belt.registry.workspace.config.opener
-        admitted = admit(belt, opener, {"pack": pack, "tool": name})
+        admitted = admit(belt, opener, {"pack": pack, "tool": name}, spell)
     else:
         admitted = admit(belt, name)
     if isinstance(admitted, Denial) and admitted.kind is not HintClass.INVALID_ARGUMENTS:
@@ -119,7 +120,7 @@ class Hinter(Voice):
             opener = self.registry.workspace.config.opener
             text = f"The arguments of {self.spell(denial.name)} do not fit: {inert(denial.detail)}."
             if denial.name == opener:
-                lines = index_lines(self.belt)
+                lines = index_lines(self.belt, spell=self.spell)
                 text += " Packs you can open:\n" + "\n".join(f"- {line}" for line in lines)
             return Hint(HintClass.INVALID_ARGUMENTS, text)
         tool = self.registry.tools[denial.i]

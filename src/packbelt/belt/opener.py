@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from packbelt.belt.search import search_in
+from packbelt.belt.spell import Spell, respelled, unspelled
 from packbelt.catalog.forms import native_tool
 from packbelt.catalog.names import FIND_TOOLS
 from packbelt.catalog.registry import bits
@@ -44,14 +45,14 @@ def packs_of(belt: "Belt", mask: int) -> dict[str, int]:
     return parts
 
 
-def opener_tool(belt: "Belt") -> Tool:
+def opener_tool(belt: "Belt", spell: Spell = str) -> Tool:
     """The opener as its reader sees it: the description holds the index of the workspace's packs.
 
     Live servers' packs are left to the sections and listings, so that the schema's bytes stay when a server
     comes or goes; for the same reason there is no enum.
     """
     name = belt.registry.workspace.config.opener
-    lines = index_lines(belt, servers=False)
+    lines = index_lines(belt, servers=False, spell=spell)
     listed = "\n".join(f"- {line}" for line in lines)
     text = (
         "Tools that are put away in packs. Call it with a pack alone to read what the pack holds and how "
@@ -82,21 +83,21 @@ def finder_tool() -> Tool:
     return native_tool(NATIVE, FIND_TOOLS, text, _FINDER_SCHEMA, permission=Permission.NONE)
 
 
-def index_lines(belt: "Belt", *, servers: bool = True) -> list[str]:
+def index_lines(belt: "Belt", *, servers: bool = True, spell: Spell = str) -> list[str]:
     """A line for each pack of which the reader can call a packed tool.
 
     It is the pack's summary or, where only hand-offs of it are packed for him, those hand-offs by name.
     """
     parts = packs_of(belt, belt.packed).items()
-    return [_line(belt, pack, part) for pack, part in parts if servers or not pack.startswith(MCP)]
+    return [_line(belt, pack, part, spell) for pack, part in parts if servers or not pack.startswith(MCP)]
 
 
-def _line(belt: "Belt", pack_id: str, part: int) -> str:
+def _line(belt: "Belt", pack_id: str, part: int, spell: Spell) -> str:
     registry = belt.registry
     if pack_id.startswith(MCP):
         return f"{shown_id(pack_id)}: {server_summary(belt, pack_id.removeprefix(MCP), part)}"
     if part & ~registry.handoffs:
-        return f"{pack_id}: {one_line(registry.workspace.packs[pack_id].summary)}"
+        return f"{pack_id}: {respelled(belt, one_line(registry.workspace.packs[pack_id].summary), spell)}"
     names = ", ".join(registry.tools[i].name for i in _in_pack_order(belt, pack_id, part))
     return f"{pack_id}: hands off by {names}"
 
@@ -126,9 +127,9 @@ def pack_named(belt: "Belt", said: str) -> str | None:
     return meant[0] if len(meant) == 1 else None
 
 
-def index_text(belt: "Belt") -> str:
+def index_text(belt: "Belt", spell: Spell = str) -> str:
     """The index as the answer to a call that names no pack, or one that does not exist."""
-    lines = index_lines(belt)
+    lines = index_lines(belt, spell=spell)
     return "Packs you can open:\n" + "\n".join(f"- {line}" for line in lines)
 
 
@@ -141,7 +142,7 @@ def _in_pack_order(belt: "Belt", pack_id: str, mask: int) -> list[int]:
     return [i for i in order if i is not None and mask >> i & 1]
 
 
-def listing(belt: "Belt", pack_id: str, query: str = "") -> str:
+def listing(belt: "Belt", pack_id: str, query: str = "", spell: Spell = str) -> str:
     """What a pack holds for this agent: summary, guide, then each packed tool that it may call.
 
     A large pack would fill its reader's context, and cost what packing saved. So only the first tools stand
@@ -151,20 +152,22 @@ def listing(belt: "Belt", pack_id: str, query: str = "") -> str:
     registry = belt.registry
     part = (registry.pack_mask(pack_id) or 0) & belt.packed
     shown = shown_id(pack_id)
-    form = f'{registry.workspace.config.opener}(pack="{shown}", tool="<name>", arguments={{...}})'
-    blocks = [_line(belt, pack_id, part), f"Call: {form}, or the tool by its name."]
+    opener = spell(registry.workspace.config.opener)
+    form = f'{opener}(pack="{shown}", tool="<name>", arguments={{...}})'
+    by_name = ", or the tool by its name" if spell is str else ""  # a client calls what was sent to it
+    blocks = [_line(belt, pack_id, part, spell), f"Call: {form}{by_name}."]
     if query:
-        found = search_in(belt, part, query)
+        found = search_in(belt, part, unspelled(belt, query, spell))
         return "\n\n".join([*blocks, *(map(_block, found) if found else ["No tool of it fits."])])
     if not pack_id.startswith(MCP) and (guide := registry.workspace.packs[pack_id].guide.strip()):
-        blocks.insert(1, guide)
+        blocks.insert(1, respelled(belt, guide, spell))
     tools = [registry.tools[i] for i in _in_pack_order(belt, pack_id, part)]
     full = _within(LISTING_FULL, map(_block, tools))
     rest = tools[len(full) :]
     short = _within(LISTING_SHORT, (f"{t.wire_name}: {harmless(t.description, WORDS)}" for t in rest))
     blocks += full
     if rest:
-        ask = f'{registry.workspace.config.opener}(pack="{shown}", arguments={{"query": "<name or words>"}})'
+        ask = f'{opener}(pack="{shown}", arguments={{"query": "<name or words>"}})'
         blocks.append(f"{len(rest)} more; {ask} shows the schemas of those that fit:")
         blocks.append("\n".join([*short, *(tool.wire_name for tool in rest[len(short) :])]))
     return "\n\n".join(blocks)

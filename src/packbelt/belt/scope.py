@@ -10,6 +10,9 @@ from packbelt.catalog.registry import Registry
 from packbelt.catalog.workspace import Agent, Skill
 from packbelt.model import (
     AgentBrokenError,
+    Code,
+    Diagnostic,
+    Level,
     Permission,
     Reason,
     Rule,
@@ -136,6 +139,9 @@ class Subject:
         allows: masks of what the spawns' `tools` left along the path, each with its reason.
         approve: mask of the calls that spawns along the path want approved.
         kept: servers that every `mcp_servers` cut along the path leaves, or None without a cut.
+        lost: what spawns along the path name and nothing answers to, each with the place on the path of the
+            agent that was spawned so. It matches nothing, so that it never widens; whether that refuses an
+            agent is for `subject_of` to say.
         key: equal keys, equal tools in equal states.
     """
 
@@ -150,11 +156,15 @@ class Subject:
             self.allows: tuple[tuple[int, Reason], ...] = ()
             self.approve = 0
             self.kept: frozenset[str] | None = None
+            self.depth = 0
+            self.lost: tuple[tuple[int, Diagnostic], ...] = ()
             inherited = [name for name in registry.servers if name not in registry.private]
         else:
             self.ceiling, self.ceiling_reason = parent.ceiling, parent.ceiling_reason
             self.denies, self.allows, self.approve = parent.denies, parent.allows, parent.approve
             self.kept = parent.kept
+            self.depth = parent.depth + 1
+            self.lost = parent.lost
             inherited = list(parent.servers)
         self._lower(agent.ceiling, f"agent {agent.name!r}", agent.where("ceiling"))
         self._lower(scope.ceiling, f"the spawn of {agent.name!r}", None)
@@ -185,15 +195,15 @@ class Subject:
         registry, name = self.registry, scope.agent
         for text in scope.deny:
             reason = Reason(Rule.SPAWN_DENY, f"the spawn of {name!r} denies {text!r}")
-            self.denies += ((_spawn_mask(registry, text, Purpose.DENY, None), reason),)
+            self.denies += ((self._mask(text, Purpose.DENY, None), reason),)
         if scope.tools is not None:
             mask = registry.handoffs
             for text in scope.tools:
-                mask |= _spawn_mask(registry, text, Purpose.GRANT, self.agent)
+                mask |= self._mask(text, Purpose.GRANT, self.agent)
             reason = Reason(Rule.SPAWN_TOOLS, f"the spawn of {name!r} leaves it {list(scope.tools)}")
             self.allows += ((mask, reason),)
         for text in scope.approve:
-            self.approve |= _spawn_mask(registry, text, Purpose.APPROVE, None)
+            self.approve |= self._mask(text, Purpose.APPROVE, None)
         if scope.mcp_servers is None:
             return
         inline = registry.workspace.inline
@@ -203,9 +213,32 @@ class Subject:
                 own = (*inherited, *self.agent.mcp_servers, *self.agent.inline)
                 names = {inline[name].short_name if name in inline else name for name in own}
                 mend = suggestion(server, names, otherwise=f"there are: {listed(names)}")
-                raise SelectorError(f"no server is called {server!r}", mend=mend, name=server)
+                self._lose(server, f"no server is called {server!r}", mend)
         kept = _named({*registry.servers, *inherited}, scope.mcp_servers, registry)
         self.kept = frozenset(kept if self.kept is None else kept & self.kept)
+
+    def _mask(self, text: str, purpose: Purpose, agent: Agent | None) -> int:
+        found = match(self.registry, Selector(text), purpose, agent)
+        if found.problem:
+            self._lose(text, found.problem.message, found.problem.mend)
+        return found.mask
+
+    def _lose(self, name: str, problem: str, mend: str) -> None:
+        found = Diagnostic(Level.WARNING, Code.SELECTOR_VANISHED, problem, mend=mend, name=name)
+        self.lost += ((self.depth, found),)
+
+    def refuse(self, started: int) -> None:
+        """Refuse a spawn that names what does not exist.
+
+        Args:
+            started: how many agents of the path, from its root on, have started: what was spawned so stays.
+
+        Raises:
+            SelectorError: the first entry that nothing answers to.
+        """
+        for depth, found in self.lost:
+            if depth >= started:
+                raise SelectorError(found.message, mend=found.mend, name=found.name)
 
     def _servers(self, inherited: Sequence[str]) -> tuple[str, ...]:
         agent, registry = self.agent, self.registry
@@ -277,23 +310,29 @@ def _base_ceiling(registry: Registry) -> tuple[Permission, Reason]:
     return ceiling, Reason(Rule.CEILING, f"the workspace's ceiling is {ceiling}", where)
 
 
-def _spawn_mask(registry: Registry, text: str, purpose: Purpose, agent: Agent | None) -> int:
-    found = match(registry, Selector(text), purpose, agent)
-    if found.problem:
-        raise SelectorError(found.problem.message, mend=found.problem.mend, name=text)
-    return found.mask
-
-
-def subject_of(registry: Registry, scope: Scope) -> Subject:
+def subject_of(registry: Registry, scope: Scope, *, started: int = 0) -> Subject:
     """The scope resolved; the same scope gives the same subject.
+
+    Args:
+        registry: what is known.
+        scope: who asks.
+        started: how many agents of its path, from the root on, have started. What their spawns named and is
+            gone matches nothing and is found in `Subject.lost`.
 
     Raises:
         AgentBrokenError, UnknownAgentError: an agent on the path cannot be used.
-        SelectorError: a spawn names what does not exist.
+        SelectorError: a spawn of one that has not started names what does not exist.
     """
+    subject = _resolved(registry, scope)
+    if subject.lost:
+        subject.refuse(started)
+    return subject
+
+
+def _resolved(registry: Registry, scope: Scope) -> Subject:
     found = registry.memo.get(scope)
     if found is None:
-        parent = subject_of(registry, scope.parent) if scope.parent else None
+        parent = _resolved(registry, scope.parent) if scope.parent else None
         found = registry.memo[scope] = Subject(registry, scope, parent)
     resolved: Subject = found
     return resolved

@@ -10,6 +10,7 @@ from heapq import nsmallest
 from typing import TYPE_CHECKING
 
 from packbelt.belt.names import loose, words
+from packbelt.belt.spell import Spell
 from packbelt.catalog.registry import Registry, bits
 from packbelt.model import Tool
 from packbelt.model.encode import compact
@@ -96,9 +97,9 @@ def find_tools(belt: "Belt", query: str, limit: int = 5) -> list[Tool]:
     return search_in(belt, belt.deferred | belt.packed, query, limit)
 
 
-def found_text(tools: Sequence[Tool]) -> str:
-    """The answer of `find_tools`."""
+def found_text(tools: Sequence[Tool], spell: Spell = str) -> str:
+    """The answer of `find_tools`: names to call, hence in the target's spelling."""
     if not tools:
         return "No tool fits. Try other words for what it should do."
-    blocks = [f"{t.wire_name}: {one_line(t.description)}\n{compact(t.input_schema)}" for t in tools]
+    blocks = [f"{spell(t.wire_name)}: {one_line(t.description)}\n{compact(t.input_schema)}" for t in tools]
     return "\n\n".join(["Call any of these by its name.", *blocks])

@@ -194,12 +194,14 @@ def _grant(registry: Registry, selector: Selector, server: str, part: str) -> Ma
         return Match(registry.masks[server], note=note)
     i = registry.find(server, part)
     if state.status is ServerStatus.FAILED:
-        return _wrong(
+        wrong = _wrong(
             selector,
             f"server {server!r} failed{': ' + state.error if state.error else ''}, and an entry names its "
             f"tool {part!r}",
             mend=f'mend the server, or write "{server}/*" to start without it',
         )
+        # For an agent that has started the entry goes on to mean the tool, which is not available now.
+        return wrong if i is None else replace(wrong, mask=1 << i, exact=True)
     if i is not None:
         return Match(1 << i, exact=True)
     if is_glob(part):

@@ -8,6 +8,7 @@ from packbelt.belt.names import Names, bare, words
 from packbelt.belt.offers import MOST, NEAR
 from packbelt.belt.opener import index_lines, packs_of
 from packbelt.belt.routes import routes_to
+from packbelt.belt.spell import unspelled
 from packbelt.belt.voice import Voice
 from packbelt.catalog.registry import bits
 from packbelt.model import Hint, HintClass, ServerStatus, State, Suggestion
@@ -52,6 +53,7 @@ class Unknown(Voice):
         wanted = denial.arguments.get("tool")
         offers: tuple[Suggestion, ...] = ()
         if isinstance(wanted, str) and wanted:
+            wanted = unspelled(self.belt, wanted, self.spell)
             i = self.registry.wire.get(wanted)
             routes = () if i is None else routes_to(self.belt, i)
             near = self.offers.near(Denial(HintClass.UNKNOWN, wanted, {}))
@@ -82,7 +84,7 @@ class Unknown(Voice):
         text = f"No pack is called {quoted(pack)}."
         if verified:
             text += f" Nearest: {self.calls(verified)}."
-        lines = index_lines(self.belt)
+        lines = index_lines(self.belt, spell=self.spell)
         listed = "\n".join(f"- {line}" for line in lines)
         return Hint(HintClass.UNKNOWN, f"{text} Packs you can open:\n{listed}" if lines else text, verified)
 

@@ -1,9 +1,10 @@
 """How hints word calls and names, in the spelling of the target that their reader speaks through."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from packbelt.belt.offers import Offers
+from packbelt.belt.spell import Spell
 from packbelt.catalog.registry import bits
 from packbelt.model import Suggestion
 from packbelt.model.encode import compact
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
 LISTED = 8
 """Names that a hint lists at most."""
-
-Spell = Callable[[str], str]
 
 
 class Voice:
@@ -51,3 +50,6 @@ class Voice:
         names = [self.spell(name) for name in wire_names]
         more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
         return ", ".join(names[:LISTED]) + more
+
+
+__all__ = ["LISTED", "Spell", "Voice"]

@@ -10,6 +10,8 @@ from packbelt.catalog.config import read_config
 from packbelt.catalog.drafts import Broken, Draft, break_agent, broken_diagnostic
 from packbelt.catalog.fleet import Item, read_agents, unread
 from packbelt.catalog.handoffs import Names, handoff_tools, settle
+from packbelt.catalog.inherited import Files
+from packbelt.catalog.itself import left_out, serves_itself
 from packbelt.catalog.lock import read_lock
 from packbelt.catalog.names import hashed_handoff, safe_handoff
 from packbelt.catalog.natives import read_natives
@@ -81,6 +83,7 @@ def assemble(root: Path, embedded: Path, given: Sequence[Callable[..., Any] | To
         items = [_without_own_servers(item, diagnostics) for item in items]
     known = _known(config, packs, natives, servers, items)
     items = [_checked(item, known, servers, diagnostics) for item in items]
+    items = [_without_this_gateway(item, tree.root, diagnostics) for item in items]
     agents, broken = settle(items, names, diagnostics)
     inline = _inline(items, agents, servers)
     if config.orchestrator not in agents and config.orchestrator not in broken:
@@ -91,7 +94,8 @@ def assemble(root: Path, embedded: Path, given: Sequence[Callable[..., Any] | To
             diagnostics += _unknown_root(config, {*agents, *broken})
             agents = {config.orchestrator: _implied(config.orchestrator, origin), **agents}
     unusable = _unusable(items, agents, servers, inline)
-    tools = [*natives.values(), *handoff_tools(agents, broken, config.orchestrator)]
+    files = Files(config, servers.specs, inline)
+    tools = [*natives.values(), *handoff_tools(agents, broken, config.orchestrator, files)]
     everything = replace(
         known,
         names=known.names | {tool.name for tool in tools},
@@ -161,6 +165,19 @@ def _without_own_servers(item: Item, diagnostics: list[Diagnostic]) -> Item:
     where = agent.where("mcp_servers")
     diagnostics.append(Diagnostic(Level.NOTE, Code.SERVER_IGNORED, message, where, name=agent.name))
     return replace(item, agent=replace(agent, mcp_servers=(), inline=()), inline={}, unusable={})
+
+
+def _without_this_gateway(item: Item, root: Path, diagnostics: list[Diagnostic]) -> Item:
+    """The agent without inline servers that would start this workspace's own gateway."""
+    if isinstance(item, Broken):
+        return item
+    own = {name: spec for name, spec in item.inline.items() if serves_itself(spec, root)}
+    if not own:
+        return item
+    diagnostics += (left_out(spec) for spec in own.values())
+    left = {name: spec for name, spec in item.inline.items() if name not in own}
+    agent = replace(item.agent, inline=tuple(name for name in item.agent.inline if name not in own))
+    return replace(item, agent=agent, inline=left, unusable={**item.unusable, **dict.fromkeys(own, "")})
 
 
 def _known(

@@ -97,6 +97,7 @@ def _policies(files: Mapping[str, ServerPolicyFile], document: Document) -> dict
             carriers=tuple(merged.carriers),
             permission=Permission.parse(merged.permission),
             approve=merged.approve,
+            concurrency=merged.concurrency,
             tools=_tools(tools),
             where=document.where("servers", name),
         )

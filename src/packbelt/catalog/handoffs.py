@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from packbelt.catalog.drafts import Broken, Draft, break_agent, broken_diagnostic
 from packbelt.catalog.fleet import Item
 from packbelt.catalog.forms import handoff_tool
+from packbelt.catalog.inherited import Files, servers_said
 from packbelt.catalog.names import FIND_TOOLS, hashed_handoff
 from packbelt.catalog.workspace import Agent, BrokenAgent
 from packbelt.model import Diagnostic, Permission, Tool, Where, WorkspaceError
@@ -82,11 +83,20 @@ def settle(
     )
 
 
-def handoff_tools(agents: Mapping[str, Agent], broken: Mapping[str, BrokenAgent], root: str) -> list[Tool]:
-    """The hand-offs to all agents; to the root agent only where some agent names it as a delegate."""
+def handoff_tools(
+    agents: Mapping[str, Agent], broken: Mapping[str, BrokenAgent], root: str, files: Files | None = None
+) -> list[Tool]:
+    """The hand-offs to all agents; to the root agent only where some agent names it as a delegate.
+
+    Args:
+        agents: those that loaded.
+        broken: those that did not.
+        root: the root agent's name.
+        files: what is known of servers, for what the descriptions say of them; None to say nothing.
+    """
     named = any(agent.delegates != "*" and root in agent.delegates for agent in agents.values())
     tools = [
-        handoff_tool(agent.handoff, name, agent.description, agent.permission, agent.where())
+        handoff_tool(agent.handoff, name, _described(agent, files), agent.permission, agent.where())
         for name, agent in agents.items()
         if name != root or named
     ]
@@ -102,3 +112,13 @@ def handoff_tools(agents: Mapping[str, Agent], broken: Mapping[str, BrokenAgent]
         if name != root or named
     ]
     return tools
+
+
+def _described(agent: Agent, files: Files | None) -> str:
+    """An agent's description, with a sentence on the servers that it has."""
+    servers = servers_said(agent, files) if files else ""
+    if not servers:
+        return agent.description
+    said = agent.description.rstrip()
+    end = "." if said and said[-1].isalnum() else ""
+    return f"{said}{end} {servers}".lstrip()

@@ -383,7 +383,10 @@ class Registry:
         return mask
 
 
-@lru_cache(maxsize=16)
 def bind(workspace: Workspace, snapshot: Snapshot, runtime: Runtime | None = None) -> Registry:
-    """The registry of a workspace and a snapshot; the same two give the same one."""
-    return Registry(workspace, snapshot, runtime)
+    """The registry of a workspace, a snapshot and what a live host brings; the same give the same one."""
+    return _bound(workspace, snapshot, runtime)
+
+
+_bound = lru_cache(maxsize=16)(Registry)
+"""By position always: named or left out, an argument would make another key of the same three."""

@@ -9,6 +9,7 @@ AccessWord = Literal["open", "handoff", "owners"]
 StatusWord = Literal["connected", "starting", "failed", "disconnected"]
 Text = Annotated[str, Field(min_length=1)]
 Tokens = Annotated[int, Field(gt=0)]
+AtOnce = Annotated[int, Field(ge=1, le=256)]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
@@ -34,6 +35,7 @@ class ServerPolicyFile(FileModel):
     carriers: list[Text] = []
     permission: PermissionWord = "execute"
     approve: bool = False
+    concurrency: AtOnce = 8
     tools: dict[str, ToolPolicyFile] = {}
 
 

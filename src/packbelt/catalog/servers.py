@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Never
 
+from packbelt.catalog.itself import left_out, serves_itself
 from packbelt.catalog.near import listed, suggestion
 from packbelt.catalog.problems import kind_of
 from packbelt.catalog.text import OutsideError, Tree
@@ -32,7 +33,7 @@ class Servers:
 
     Attributes:
         specs: usable servers by name, in the order of the file.
-        unusable: why each other one that it names cannot be used; empty for one that is switched off.
+        unusable: why each other one that it names cannot be used; empty for one that is left out on purpose.
         whole: whether the file could be read; if not, nobody knows what it names.
     """
 
@@ -74,6 +75,9 @@ def read_servers(tree: Tree) -> Servers:
             diagnostics.append(broken_server(problem, name))
             unusable[name] = problem.problem
         else:
+            if spec is not None and serves_itself(spec, tree.root):
+                diagnostics.append(left_out(spec))
+                spec = None
             if spec is not None:
                 specs[name] = spec
             else:

@@ -35,7 +35,11 @@ class ToolPolicy:
 
 @dataclass(frozen=True, slots=True)
 class ServerPolicy:
-    """How a server's tools are treated: the entry of `servers:` merged over that of `"*"`."""
+    """How a server's tools are treated: the entry of `servers:` merged over that of `"*"`.
+
+    Attributes:
+        concurrency: how many calls the server gets at a time; further ones wait in its queue.
+    """
 
     exposure: Exposure = Exposure.AUTO
     access: Access = Access.OPEN
@@ -43,6 +47,7 @@ class ServerPolicy:
     carriers: tuple[str, ...] = ()
     permission: Permission = Permission.EXECUTE
     approve: bool = False
+    concurrency: int = 8
     tools: Mapping[str, ToolPolicy] = field(default_factory=dict)
     where: Where | None = None
 
@@ -214,6 +219,14 @@ class Agent:
             return agent not in (self.name, root)
         return agent in self.delegates
 
+    def kept_from(
+        self, access: Access, owners: tuple[str, ...], carriers: tuple[str, ...], root: str
+    ) -> bool:
+        """Whether the access of a pack keeps its tools from this agent. Depends on the files alone."""
+        if access is Access.OPEN or self.name in owners or self.name in carriers:
+            return False
+        return access is Access.OWNERS or any(self.delegates_to(owner, root) for owner in owners)
+
 
 @dataclass(frozen=True, slots=True)
 class BrokenAgent:
@@ -268,8 +281,8 @@ class Workspace:
         lock: accepted digests by server and tool name, or None without a lock.
         diagnostics: what did not load, and what loaded with a remark.
         unusable_servers: servers that are named and cannot be used, inline ones by `<agent>.<name>` and by
-            their short name, each with the reason; an empty reason is one that is switched off. They stay
-            known, so that an entry means what it meant before.
+            their short name, each with the reason; an empty reason is one that is left out on purpose. They
+            stay known, so that an entry means what it meant before.
     """
 
     root: Path
@@ -295,7 +308,12 @@ class Workspace:
 
     def policy(self, server: str) -> ServerPolicy:
         """The policy of a server: its entry over that of `"*"`; an inline server's short name counts."""
-        spec = self.inline.get(server)
-        entries = self.config.servers
-        entry = entries.get(server) or (entries.get(spec.short_name) if spec else None)
-        return entry or entries.get("*") or ServerPolicy()
+        return policy_of(self.config, self.inline, server)
+
+
+def policy_of(config: Config, inline: Mapping[str, ServerSpec], server: str) -> ServerPolicy:
+    """The policy of a server: its entry over that of `"*"`; an inline server's short name counts."""
+    spec = inline.get(server)
+    entries = config.servers
+    entry = entries.get(server) or (entries.get(spec.short_name) if spec else None)
+    return entry or entries.get("*") or ServerPolicy()

@@ -20,6 +20,8 @@ COMMANDS: dict[str, str] = {
     "prompt": "An agent's prompt, with its sections.",
     "check": "All laws and lints on this workspace.",
     "connect": "Start the configured servers, show what they offer, save it.",
+    "call": "Make one call as an agent would, through the gate and the relay.",
+    "serve": "An agent's belt as an MCP server, on stdio or HTTP.",
 }
 """Name and one line of each command, so that `--help` imports none of them; its module has the same name."""
 

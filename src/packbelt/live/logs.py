@@ -27,13 +27,20 @@ class _Masking(logging.Filter):
         self.inuse: list[Sequence[Secret]] = []
 
     def filter(self, record: logging.LogRecord) -> bool:
-        secrets = [secret for group in self.inuse for secret in group]
-        if secrets:
-            record.msg, record.args = masked(record.getMessage(), secrets), ()
+        if self.inuse:
+            record.msg, record.args = self.mask(record.getMessage()), ()
         return True
+
+    def mask(self, text: str) -> str:
+        return masked(text, (secret for group in self.inuse for secret in group))
 
 
 _masking = _Masking()
+
+
+def mask(text: str) -> str:
+    """The text without the value of any secret that a server of this process has now."""
+    return _masking.mask(text)
 
 
 @contextmanager

@@ -233,7 +233,9 @@ CODES: dict[Code, str] = {
     Code.SKILL_NAME: "A skill's name is not its folder's, or not one that the Agent Skills format takes.",
     Code.SERVER_BROKEN: "A server's entry cannot be used.",
     Code.SERVER_KEY: "A server's entry has a key that packbelt does not read.",
-    Code.SERVER_IGNORED: "A server is left out on purpose: switched off, or only plugins bring servers.",
+    Code.SERVER_IGNORED: (
+        "A server is left out on purpose: switched off, this workspace's own gateway, or not a plugin's."
+    ),
     Code.SERVER_UNKNOWN: "A named reference to a server that is not configured; it is skipped.",
     Code.SERVER_FAILED: "A server failed; its tools are left out.",
     Code.SERVER_EMPTY: "A selector grants all tools of a server that has none.",

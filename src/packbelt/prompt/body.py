@@ -12,7 +12,6 @@ NAMES = ("connected_mcp_servers", "installed_skills", "capabilities", "routing")
 """The sections that every workspace has, in the order in which they are appended."""
 
 _PLACE = re.compile(r"\{\{[ \t]*sections\.([A-Za-z0-9_-]*)[ \t]*\}\}")
-_QUOTED_NAME = re.compile(r"`([A-Za-z0-9_-]{1,64})`")
 _GAP = "\0"
 
 
@@ -84,8 +83,3 @@ def _filled(body: str, texts: Mapping[str, str]) -> str:
         closing = closing and blank
         kept.append(text)
     return "\n".join(kept).strip("\n")
-
-
-def respelled(body: str, spelled: Mapping[str, str]) -> str:
-    """A text with the names of sent tools in backticks as the target spells them."""
-    return _QUOTED_NAME.sub(lambda match: f"`{spelled.get(match.group(1), match.group(1))}`", body)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from packbelt.belt import Belt
+from packbelt.belt.spell import Spell, respelled
 from packbelt.model import Code, Diagnostic, Level
 from packbelt.model.text import LIMIT
-from packbelt.prompt.body import known_sections, misplaced, placed, respelled, with_sections
-from packbelt.prompt.speak import Spell
+from packbelt.prompt.body import known_sections, misplaced, placed, with_sections
 from packbelt.prompt.view import view_of
 
 NAMED = 5
@@ -91,6 +91,5 @@ def render_prompt(belt: Belt, sections: Sections, spell: Spell = str) -> str:
     """
     agent = belt.subject.agent
     if agent.is_template and spell is not str:
-        spelled = {tool.wire_name: spell(tool.wire_name) for tool in belt.tools}
-        agent = replace(agent, body=respelled(agent.body, spelled))
+        agent = replace(agent, body=respelled(belt, agent.body, spell))
     return with_sections(agent, sections.texts)

@@ -3,16 +3,13 @@
 Every form is read off the belt, so that what a section names as callable is callable in just that way.
 """
 
-from collections.abc import Callable
 from functools import cached_property
 
 from packbelt.belt import FIND_TOOLS, Belt
 from packbelt.belt.routes import Way, ways
+from packbelt.belt.spell import Spell
 from packbelt.model import PackbeltError
 from packbelt.model.text import harmless
-
-Spell = Callable[[str], str]
-"""A wire name as the target of the request spells it."""
 
 
 class Speaker:

@@ -10,12 +10,13 @@ from typing import Any
 
 from packbelt.belt import Belt
 from packbelt.belt.names import words
+from packbelt.belt.spell import Spell
 from packbelt.catalog.registry import bits
 from packbelt.model import NATIVE
 from packbelt.prompt.away_view import Family, PutAway, Taker, families_of, handoffs_of, packs_put_away
 from packbelt.prompt.servers_view import Reached, Server, servers_of
 from packbelt.prompt.skills_view import InstalledSkill, skills_of
-from packbelt.prompt.speak import Speaker, Spell
+from packbelt.prompt.speak import Speaker
 
 __all__ = ["Family", "InstalledSkill", "PutAway", "Reached", "Server", "Taker", "view_of"]
 

@@ -27,6 +27,7 @@ from packbelt.belt import Belt, Scope, belt_of
 from packbelt.catalog.discover import embedded_root
 from packbelt.catalog.forms import native_tool
 from packbelt.catalog.handoffs import handoff_tools
+from packbelt.catalog.inherited import Files
 from packbelt.catalog.registry import bind
 from packbelt.catalog.snapshot import Admitted, Snapshot
 from packbelt.catalog.templates import read_templates
@@ -158,6 +159,7 @@ def policy(
     carriers: Iterable[str] = (),
     permission: Level = Permission.EXECUTE,
     approve: bool = False,
+    concurrency: int = 8,
     tools: Mapping[str, ToolPolicy | Mapping[str, Any]] | None = None,
 ) -> ServerPolicy:
     """An entry of `servers:`, already merged over that of `"*"`; the parameters are its keys.
@@ -177,6 +179,7 @@ def policy(
         carriers=tuple(carriers),
         permission=level(permission) or Permission.NONE,
         approve=approve,
+        concurrency=concurrency,
         tools=said,
         where=Where("packbelt.yaml", 1),
     )
@@ -286,7 +289,6 @@ def make_workspace(
         for full in one.inline
     }
     made = [native(one) if isinstance(one, str) else one for one in tools]
-    made += handoff_tools(loaded, lost, orchestrator)
     config = Config(
         orchestrator=orchestrator,
         default_tools=default_tools,
@@ -298,6 +300,8 @@ def make_workspace(
         budget=budget or Budget(),
         file="packbelt.yaml",
     )
+    shared = {one.name: one for one in configured}
+    made += handoff_tools(loaded, lost, orchestrator, Files(config, shared, inline))
     return Workspace(
         root=root,
         embedded=False,
@@ -305,7 +309,7 @@ def make_workspace(
         packs={one.id: one for one in sorted(packs, key=lambda one: one.id)},
         agents=dict(sorted(loaded.items())),
         broken=dict(sorted(lost.items())),
-        servers={one.name: one for one in configured},
+        servers=shared,
         inline=inline,
         skills=tuple(skills),
         tools=tuple(sorted(made, key=lambda one: one.wire_name)),

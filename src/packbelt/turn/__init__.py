@@ -4,6 +4,7 @@ import sys
 from types import ModuleType
 
 from packbelt.belt import Scope
+from packbelt.catalog.registry import Runtime
 from packbelt.catalog.snapshot import Snapshot
 from packbelt.catalog.workspace import Workspace
 from packbelt.turn.handle import AgentHandle
@@ -19,9 +20,15 @@ class _Called(ModuleType):
     `packbelt.turn(...)` would work or fail by what had been imported before.
     """
 
-    def __call__(self, workspace: Workspace, snapshot: Snapshot | None, agent: str | Scope) -> Turn:
+    def __call__(
+        self,
+        workspace: Workspace,
+        snapshot: Snapshot | None,
+        agent: str | Scope,
+        runtime: Runtime | None = None,
+    ) -> Turn:
         """One agent's turn: see `packbelt.turn.turn`."""
-        return turn(workspace, snapshot, agent)
+        return turn(workspace, snapshot, agent, runtime)
 
 
 sys.modules[__name__].__class__ = _Called

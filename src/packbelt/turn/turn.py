@@ -6,7 +6,9 @@ from functools import cached_property
 from hashlib import sha256
 
 from packbelt.belt import Belt, Scope, belt_of, resolve, started
-from packbelt.catalog.registry import bind, bits
+from packbelt.belt.opener import opener_tool
+from packbelt.belt.spell import Spell
+from packbelt.catalog.registry import Runtime, bind, bits
 from packbelt.catalog.snapshot import Snapshot
 from packbelt.catalog.workspace import Workspace
 from packbelt.cost import Cost, Method, measure
@@ -20,7 +22,8 @@ class Turn:
 
     Attributes:
         belt: the decision about every known tool.
-        vanished: entries of the agent's file that meant something when it started, and nothing now.
+        vanished: entries of the agent's file, and of the spawns above it, that meant something when it
+            started, and nothing now.
     """
 
     belt: Belt
@@ -35,6 +38,20 @@ class Turn:
     def tools(self) -> tuple[Tool, ...]:
         """The tools whose schemas are sent, in order."""
         return self.belt.tools
+
+    def tools_spelled(self, spell: Spell) -> tuple[Tool, ...]:
+        """The tools whose schemas are sent, packbelt's own texts in them in a target's spelling.
+
+        The tools' names stay: to spell those is the target's own doing.
+
+        Args:
+            spell: how the target spells a wire name.
+        """
+        opener = self.belt.opener
+        if spell is str or opener is None:
+            return self.tools
+        spelled = opener_tool(self.belt, spell)
+        return tuple(spelled if tool is opener else tool for tool in self.tools)
 
     @cached_property
     def rendered(self) -> Sections:
@@ -77,23 +94,31 @@ class Turn:
         """What a person should know about this belt and its sections."""
         return (*self.vanished, *self.belt.diagnostics, *self.rendered.diagnostics)
 
-    def resolve(self, name: str, arguments: object = None) -> Resolution:
+    def resolve(self, name: str, arguments: object = None, spell: Spell = str) -> Resolution:
         """What becomes of a call: a `Call`, a `HandOff`, or a `Refusal` with a hint.
 
         Args:
-            name: the name that the model called.
+            name: the wire name that the model called.
             arguments: an object, or the JSON of one.
+            spell: how the target spells wire names: in texts, and inside the arguments of packbelt's own
+                tools.
         """
-        return resolve(self.belt, name, arguments)
+        return resolve(self.belt, name, arguments, spell)
 
 
-def turn(workspace: Workspace, snapshot: Snapshot | None, agent: str | Scope) -> Turn:
+def turn(
+    workspace: Workspace,
+    snapshot: Snapshot | None,
+    agent: str | Scope,
+    runtime: Runtime | None = None,
+) -> Turn:
     """One agent's turn.
 
     Args:
         workspace: what may exist.
         snapshot: what is true now; None for nothing connected.
         agent: an agent's name for a root, or the scope of a spawned one.
+        runtime: what a live host brings; None to ask of the files alone, as if it brought everything.
 
     Raises:
         UnknownAgentError: there is no such agent.
@@ -101,7 +126,7 @@ def turn(workspace: Workspace, snapshot: Snapshot | None, agent: str | Scope) ->
         AgentRefusedError: it cannot start as its file stands.
         SelectorError: a spawn on its path names what does not exist.
     """
-    registry = bind(workspace, NOTHING if snapshot is None else snapshot)
+    registry = bind(workspace, NOTHING if snapshot is None else snapshot, runtime)
     found = registry.memo.get(("turn", agent))
     if found is None:
         scope = Scope(agent) if isinstance(agent, str) else agent
@@ -110,15 +135,37 @@ def turn(workspace: Workspace, snapshot: Snapshot | None, agent: str | Scope) ->
     return known
 
 
-def next_turn(workspace: Workspace, snapshot: Snapshot, scope: Scope) -> Turn:
+def first_turn(
+    workspace: Workspace, snapshot: Snapshot, scope: Scope, runtime: Runtime | None = None, *, above: int
+) -> Turn:
+    """The first turn of an agent that others spawned which are at work.
+
+    Args:
+        workspace: what may exist.
+        snapshot: what is true now.
+        scope: who asks.
+        runtime: what a live host brings.
+        above: how many agents of its path, from the root on, have started: what their spawns named and is
+            gone meanwhile is reported, and refuses nobody.
+
+    Raises:
+        UnknownAgentError, AgentBrokenError, AgentRefusedError, SelectorError: as for `turn`.
+    """
+    belt = started(belt_of(bind(workspace, snapshot, runtime), scope, started=above))
+    return Turn(belt, tuple(one for _, one in belt.subject.lost))
+
+
+def next_turn(
+    workspace: Workspace, snapshot: Snapshot, scope: Scope, runtime: Runtime | None = None
+) -> Turn:
     """A later turn of an agent that has started: what vanished meanwhile is reported, and refuses nobody.
 
     Raises:
-        UnknownAgentError, AgentBrokenError, SelectorError: as for `turn`.
+        UnknownAgentError, AgentBrokenError: as for `turn`.
     """
-    belt = belt_of(bind(workspace, snapshot), scope)
+    belt = belt_of(bind(workspace, snapshot, runtime), scope, started=len(scope.path))
     gone = tuple(replace(one, level=Level.WARNING, code=Code.SELECTOR_VANISHED) for one in belt.problems)
-    return Turn(belt, gone)
+    return Turn(belt, (*(one for _, one in belt.subject.lost), *gone))
 
 
 NOTHING = Snapshot()

@@ -1,5 +1,7 @@
 """Runs: what each agent is at work on, kept so that another process finds it as it really stands."""
 
+from packbelt.live.runs.ids import new_run_id
+from packbelt.live.runs.open import open_runs
 from packbelt.live.runs.record import (
     Run,
     RunBusyError,
@@ -18,4 +20,6 @@ __all__ = [
     "RunStore",
     "RunStoreError",
     "UnknownRunError",
+    "new_run_id",
+    "open_runs",
 ]

@@ -12,6 +12,10 @@ class RunStore(Protocol):
     A run that is `running` belongs to the process that created or claimed it. Where that process has ended,
     whoever opens the database next finds the run and settles it: `failed`, and resumable only where no call
     of it was under way.
+
+    Methods that change a run take it to be this store's own, and raise `RunStoreError`, `RunBusyError` or
+    `UnknownRunError` where it is not. What is kept must be JSON; what is not is refused by a `RunStoreError`
+    before anything is written.
     """
 
     async def create(self, run: Run) -> None:
@@ -19,7 +23,17 @@ class RunStore(Protocol):
         ...
 
     async def begin(self, run: str, doing: str) -> None:
-        """The run is about to dispatch calls: from here on it is not resumable, and this is why."""
+        """The run is about to dispatch calls: from here on it is not resumable.
+
+        Args:
+            run: the run.
+            doing: what it is doing, as it follows on "while it was": `calling server:github/search`.
+
+        Raises:
+            UnknownRunError: there is none.
+            RunBusyError: another process has it.
+            RunStoreError: it cannot be marked; what was about to be dispatched must not be.
+        """
         ...
 
     async def settle(self, run: str) -> None:
@@ -27,7 +41,7 @@ class RunStore(Protocol):
         ...
 
     async def spoil(self, runs: Sequence[str], why: str) -> None:
-        """A call on these runs' path ended unknown: they are never resumable again."""
+        """A call on these runs' path ended unknown: they are never resumable again, whoever has them now."""
         ...
 
     async def keep(self, run: str, messages: Sequence[Any]) -> None:

@@ -6,21 +6,12 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from pathlib import Path
 
 import anyio
-from mcp import Client
-from mcp.client import Transport
 
 from packbelt.catalog.snapshot import ServerState, Snapshot
-from packbelt.catalog.workspace import ServerSpec, Times, Workspace
-from packbelt.live.environment import PlaceholderError, Resolved, child_environment, resolve
-from packbelt.live.logs import discreet
-from packbelt.live.servers.child import child
-from packbelt.live.servers.failure import ANSWER, LIST, Witness, clean, explain, too_late
-from packbelt.live.servers.listing import Listing, Tap, all_tools
-from packbelt.live.servers.remote import remote
+from packbelt.catalog.workspace import ServerSpec, Workspace
+from packbelt.live.servers.connection import Connection, Settings
 from packbelt.model import ServerStatus
 
 AT_ONCE = 16
@@ -54,19 +45,22 @@ async def connect(
     Returns:
         A snapshot of these servers, in the order of `specs`.
     """
-    starter = _Starter(workspace.root, workspace.config.times, on_progress or _silent, environ)
-    states: dict[str, ServerState] = {}
     limiter = anyio.CapacityLimiter(AT_ONCE)
+    settings = Settings(
+        workspace.root, workspace.config.times, environ, starts=anyio.CapacityLimiter(AT_ONCE)
+    )
+    states: dict[str, ServerState] = {}
 
     async def run(spec: ServerSpec) -> None:
         async with limiter:
-            states[spec.name] = await starter.visit(spec)
+            states[spec.name] = await _visit(spec, settings, on_progress or _silent)
 
     async with anyio.create_task_group() as tasks:
         for spec in specs[:MAX_SERVERS]:
             tasks.start_soon(run, spec)
     for spec in specs[MAX_SERVERS:]:
-        states[spec.name] = _failed(spec.name, f"not started: the limit is {MAX_SERVERS} servers")
+        error = f"not started: the limit is {MAX_SERVERS} servers"
+        states[spec.name] = ServerState(spec.name, ServerStatus.FAILED, error=error)
     return Snapshot(servers={spec.name: states[spec.name] for spec in specs})
 
 
@@ -116,80 +110,20 @@ def _ending_signals() -> list[int]:
     return [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
 
 
-@dataclass(frozen=True, slots=True)
-class _Starter:
-    """Visits one server after the other with the same settings."""
+async def _visit(spec: ServerSpec, settings: Settings, on_progress: Progress) -> ServerState:
+    """Start one server, list its tools, stop it; never raises for what the server does."""
+    began = time.monotonic()
+    on_progress(spec.name, ServerStatus.STARTING, 0, 0.0)
 
-    root: Path
-    times: Times
-    on_progress: Progress
-    environ: Mapping[str, str] | None
+    def told(state: ServerState) -> None:
+        if state.status is not ServerStatus.STARTING:
+            connection.stop()
 
-    async def visit(self, spec: ServerSpec) -> ServerState:
-        """Start one server, list its tools, stop it; never raises for what the server does."""
-        began = time.monotonic()
-        self.on_progress(spec.name, ServerStatus.STARTING, 0, 0.0)
-        try:
-            resolved = resolve(spec, self.environ)
-        except PlaceholderError as error:
-            state = _failed(spec.name, f"{error.detail}; {error.mend}")
-        else:
-            with discreet(resolved.secrets):
-                state = await self._meet(resolved)
-            state = replace(state, error=resolved.mask(state.error))
-        self.on_progress(spec.name, state.status, len(state.tools), time.monotonic() - began)
-        return state
-
-    async def _meet(self, resolved: Resolved) -> ServerState:
-        name = resolved.spec.name
-        witness = Witness()
-        tap = Tap(self._transport(resolved, witness))
-        listing: Listing | None = None
-        instructions: str | None = None
-        doing, seconds = ANSWER, self.times.start
-        # One scope with a moving deadline: scopes must nest, and the client's outlives the start.
-        scope = anyio.CancelScope(deadline=anyio.current_time() + seconds)
-        try:
-            with scope:
-                async with Client(tap, cache=None) as client:
-                    doing, seconds = LIST, self.times.list
-                    scope.deadline = anyio.current_time() + seconds
-                    instructions = client.instructions
-                    listing = await all_tools(name, client, tap)
-                    witness.healthy = True
-                    scope.deadline = anyio.current_time() + self.times.shutdown
-            failure = too_late(witness, doing, seconds)
-        except Exception as error:  # noqa: BLE001 - whatever a server does to its client costs that server alone
-            late = scope.cancel_called
-            failure = too_late(witness, doing, seconds) if late else explain(error, witness, doing)
-        if listing is None:
-            return _failed(name, failure)
-        return _connected(name, listing, instructions)
-
-    def _transport(self, resolved: Resolved, witness: Witness) -> Transport:
-        spec = resolved.spec
-        if spec.transport == "http":
-            return remote(resolved.url, resolved.headers, times=self.times, witness=witness)
-        return child(
-            spec.command,
-            [value.reveal() for value in resolved.args],
-            env=child_environment(resolved, self.environ),
-            cwd=None if spec.cwd is None else self.root / Path(spec.cwd).expanduser(),
-            shutdown=self.times.shutdown,
-            witness=witness,
-        )
-
-
-def _connected(name: str, listing: Listing, instructions: str | None) -> ServerState:
-    try:
-        state = Snapshot().connect(name, listing.tools, instructions=instructions).servers[name]
-    except (RecursionError, ValueError, TypeError) as error:
-        return _failed(name, f"lists tools that cannot be read: {clean(str(error))}")
-    return replace(state, diagnostics=(*listing.diagnostics, *state.diagnostics))
-
-
-def _failed(name: str, error: str) -> ServerState:
-    return ServerState(name, ServerStatus.FAILED, error=error)
+    connection = Connection(spec, settings, on_state=told)
+    await connection.run()
+    state = connection.state
+    on_progress(spec.name, state.status, len(state.tools), time.monotonic() - began)
+    return state
 
 
 def _silent(_name: str, _status: ServerStatus, _tools: int, _seconds: float) -> None:

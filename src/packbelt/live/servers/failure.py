@@ -2,7 +2,7 @@
 
 Transport and session wrap what went wrong in nested exception groups and in "Connection closed"; the
 evidence lies beside them: what the process printed, how it ended, what status HTTP answered. A `Witness`
-collects it while the server starts.
+collects it for as long as the server is connected.
 """
 
 import http
@@ -25,6 +25,8 @@ LINE_LENGTH = 200
 ANSWER, LIST = "answer", "list its tools"
 """What a server is doing when it fails."""
 _LIMITS = {ANSWER: "start", LIST: "list"}
+_REFUSED, _BROKEN = 400, 500
+_PASSING = frozenset({404, 408, 409, 425, 429})  # what a server answers that is not there yet, or busy
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -40,6 +42,7 @@ class Witness:
         stopped: whether it was told to end; how it ends after that says nothing of it.
         oversize: whether a message passed the limit.
         status: the last HTTP status of 300 or more.
+        refusal: why it stays unauthorized, in one line; empty where it is not for that.
         healthy: whether it was asked all that there was to ask; its end is then its own affair.
     """
 
@@ -50,6 +53,7 @@ class Witness:
     stopped: bool = False
     oversize: bool = False
     status: int | None = None
+    refusal: str = ""
     healthy: bool = False
 
     def heard(self, chunk: bytes) -> None:
@@ -113,6 +117,27 @@ def late_for(error: str) -> str:
     return next((limit for what, limit in _LIMITS.items() if error.startswith(_late(what))), "")
 
 
+def ended(witness: Witness) -> str:
+    """The line for a server that was connected and is no more; empty where nothing was seen of its end."""
+    if witness.oversize:
+        return _oversize()
+    if witness.exit_code is not None:
+        return _with_words(_ending(witness.exit_code), witness)
+    return ""
+
+
+def lasting(error: BaseException | None, witness: Witness) -> bool:
+    """Whether a failed start cannot get better by waiting.
+
+    It cannot where the definition itself is at fault, or where HTTP refused the request for what it is.
+    """
+    causes = list(leaves(error)) if error else []
+    if any(isinstance(cause, RedirectRefusedError | CannotStartError) for cause in causes):
+        return True
+    status = witness.status or 0
+    return _REFUSED <= status < _BROKEN and status not in _PASSING
+
+
 def explain(error: BaseException, witness: Witness, doing: str) -> str:
     """The line for a server that failed while `doing` (`ANSWER` or `LIST`)."""
     causes = list(leaves(error))
@@ -122,11 +147,11 @@ def explain(error: BaseException, witness: Witness, doing: str) -> str:
         if isinstance(cause, CannotStartError):
             return str(cause)
     if witness.oversize:
-        return f"sent a message over the limit of {MAX_MESSAGE >> 20} MiB"
+        return _oversize()
     if witness.exit_code is not None:
-        return _with_words(_ended(witness.exit_code, doing), witness)
-    if witness.status is not None:
-        return f"answered HTTP {_status(witness.status)}"
+        return _with_words(f"{_ending(witness.exit_code)} before it could {doing}", witness)
+    if witness.refusal or witness.status is not None:
+        return witness.refusal or f"answered HTTP {status_line(witness.status or 0)}"
     if any(isinstance(link, ConnectionRefusedError) for cause in causes for link in _chain(cause)):
         return "connection refused: nothing listens at its address"
     first = causes[0]
@@ -153,14 +178,18 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
             waiting += link.exceptions
 
 
-def _ended(code: int, doing: str) -> str:
+def _oversize() -> str:
+    return f"sent a message over the limit of {MAX_MESSAGE >> 20} MiB"
+
+
+def _ending(code: int) -> str:
     if code >= 0:
-        return f"exited with {code} before it could {doing}"
+        return f"exited with {code}"
     try:
         name = signal.Signals(-code).name
     except ValueError:
         name = f"signal {-code}"
-    return f"was ended by {name} before it could {doing}"
+    return f"was ended by {name}"
 
 
 def _junk(witness: Witness) -> str:
@@ -174,7 +203,8 @@ def _with_words(line: str, witness: Witness) -> str:
     return f"{line}: {witness.last_words}" if witness.last_words else line
 
 
-def _status(code: int) -> str:
+def status_line(code: int) -> str:
+    """A status of HTTP with its name."""
     try:
         return f"{code} {http.HTTPStatus(code).phrase}"
     except ValueError:

@@ -11,21 +11,37 @@ from mcp.client.streamable_http import streamable_http_client
 from packbelt.catalog.workspace import Times
 from packbelt.live.secret import Secret
 from packbelt.live.servers.failure import MAX_MESSAGE, CannotStartError, RedirectRefusedError, Witness
+from packbelt.live.servers.posting import Posting
 
 if TYPE_CHECKING:  # the SDK gives these types no public home
     from mcp.client._transport import TransportStreams
 
 _NO_ANSWER = 300
+_SENT_AGAIN = 4
+"""Times that authorization may send a request: as it is, with another token, and when a person was asked."""
 
 
 @asynccontextmanager
 async def remote(
-    url: Secret, headers: Mapping[str, Secret], *, times: Times, witness: Witness
+    url: Secret,
+    headers: Mapping[str, Secret],
+    *,
+    times: Times,
+    witness: Witness,
+    auth: httpx2.Auth | None = None,
 ) -> AsyncIterator["TransportStreams"]:
     """A transport to an HTTP server.
 
     The SDK follows redirects within an origin whatever the client says; a hook that sees every response
-    first, and a redirect budget of zero behind it, see to it that none is followed.
+    first, and a redirect budget of zero behind it, see to it that none is followed. (Where there is `auth`
+    the budget counts what it sends again, so that the hook stands alone.)
+
+    Args:
+        url: the server's address.
+        headers: of every request.
+        times: `start` and `list` bound each step of a request.
+        witness: gets what HTTP answered.
+        auth: authorizes requests; see `oauth.provider`.
 
     Raises:
         CannotStartError: the address is neither https nor on this machine.
@@ -35,16 +51,18 @@ async def remote(
     async def look(response: httpx2.Response) -> None:
         if response.has_redirect_location:
             raise RedirectRefusedError(response.status_code, _origin(response))
-        if response.status_code >= _NO_ANSWER:
-            witness.status = response.status_code
+        if response.request.method == "POST":
+            witness.status = response.status_code if response.status_code >= _NO_ANSWER else None
 
     timeout = httpx2.Timeout(times.start, read=max(times.start, times.list))
     async with (
-        httpx2.AsyncClient(
+        Posting(
+            witness,
             headers={name: value.reveal() for name, value in headers.items()},
             timeout=timeout,
             follow_redirects=False,
-            max_redirects=0,
+            max_redirects=0 if auth is None else _SENT_AGAIN,
+            auth=auth,
             event_hooks={"response": [look]},
             # A proxy named by the environment would read plain HTTP, credentials included.
             trust_env=not local,
@@ -64,14 +82,19 @@ def _loopback(url: Secret) -> bool:
         parsed = httpx2.URL(url.reveal())
     except (httpx2.InvalidURL, ValueError):
         raise CannotStartError("its `url` is no address") from None
-    host = parsed.host.strip("[]")
-    try:
-        local = ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        local = host == "localhost"
-    if not host or not (parsed.scheme == "https" or (parsed.scheme == "http" and local)):
+    local = on_this_machine(parsed.host)
+    if not parsed.host or not (parsed.scheme == "https" or (parsed.scheme == "http" and local)):
         raise CannotStartError("its `url` must be https, or http on this machine")
     return local
+
+
+def on_this_machine(host: str) -> bool:
+    """Whether a host is this machine by name; nothing is looked up."""
+    host = host.strip("[]")
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _origin(response: httpx2.Response) -> str:

@@ -1,0 +1,150 @@
+"""`packbelt call`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from packbelt.cli.failure import FINDINGS, FINE
+from packbelt.cli.options import Source, agent_argument, complete_tools, with_source
+
+if TYPE_CHECKING:
+    from packbelt.catalog.workspace import ServerSpec, Workspace
+    from packbelt.live.fleet import Fleet
+    from packbelt.model import ToolResult
+
+
+@click.command(
+    "call", epilog="""Example: packbelt call orchestrator time/get_current_time '{"timezone": "UTC"}'"""
+)
+@agent_argument
+@click.argument("tool", shell_complete=complete_tools)
+@click.argument("json", required=False, metavar="[JSON]")
+@click.option("--trust", is_flag=True, help="Start servers without asking: this workspace, this once.")
+@click.option("--approve", is_flag=True, help="Answer yes where a person must approve the call.")
+@click.option(
+    "--deny", multiple=True, metavar="SELECTOR", help="Deny AGENT and all below it these tools, too."
+)
+@click.option(
+    "--runner", metavar="MODULE:FUNCTION", help="The async function that runs agents, for hand-offs."
+)
+@click.option(
+    "--events",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Append a line of JSON for each thing that happens.",
+)
+@with_source
+def command(
+    *,
+    agent: str,
+    tool: str,
+    json: str | None,
+    deny: tuple[str, ...],
+    runner: str | None,
+    events: Path | None,
+    source: Source,
+    trust: bool,
+    approve: bool,
+) -> int:
+    """Make one call as AGENT would: through its gate, over the relay. The result goes to standard output.
+
+    TOOL is a wire name, SERVER/TOOL, or a plain name that one tool alone has. JSON is an object, `-` reads it
+    from standard input; without it there are no arguments. Only the servers that the call may need are
+    started, and stopped again; whether they may be is asked as `packbelt connect` asks.
+
+    Exits 0 if the call ended well; 1 with its outcome on standard error if not: tool_error, rejected (the
+    gate or a person said no), not_started (it may be tried again), ambiguous (it may have happened); 2 if
+    there is no such agent, or what was given cannot be used.
+
+    A call that a person must approve is asked about at the terminal, and rejected where there is none. Of a
+    snapshot only what is in force counts (ceiling, denies, approvals, skills, disabled agents), never its
+    servers; PACKBELT_SNAPSHOT does not count here.
+    """
+    from dataclasses import replace
+
+    from packbelt.cli.call_text import Settled, Telling, approver, arguments_of, show
+    from packbelt.cli.connect import _allowed as allowed
+    from packbelt.cli.connect_text import Watch
+    from packbelt.cli.foreground import foreground
+    from packbelt.cli.loaded import is_of, load_errors, report
+    from packbelt.live.events import EventLog
+    from packbelt.live.fleet import open as open_fleet
+    from packbelt.live.runner import load_runner
+
+    arguments = arguments_of(json)
+    workspace = source.own_workspace()
+    told = is_of(workspace, [agent])
+    report([one for one in load_errors(workspace) if not told(one)])
+    run = load_runner(runner, workspace.root) if runner else None
+    verdict = allowed(workspace, needed(workspace, agent, tool), granted=trust, may_ask=not source.json)
+    with EventLog(events) as log, Watch(len(verdict.trusted)) as watch:
+        fleet = open_fleet(
+            workspace,
+            run=run,
+            approve=approver(granted=approve, may_ask=not source.json),
+            trust=Settled.of(verdict),
+            snapshot=None if source.from_variable else replace(source.snapshot(), servers={}),
+            runs=":memory:",
+            events=Telling(log, watch, verdict.trusted),
+        )
+        result = foreground(lambda: _call(fleet, agent, deny, tool, arguments))
+    show(result, as_json=source.json)
+    return FINDINGS if result.is_error else FINE
+
+
+async def _call(
+    fleet: "Fleet", agent: str, deny: tuple[str, ...], tool: str, arguments: dict[str, Any]
+) -> "ToolResult":
+    from packbelt.belt import Scope
+    from packbelt.live.agent import LiveAgent
+    from packbelt.model import ToolCall
+
+    async with fleet, LiveAgent(fleet, Scope(agent, deny=deny), request=f"call {tool}") as live:
+        turn = await live.turn()
+        found = turn.belt.find(tool)
+        name = found.tool.wire_name if found else tool
+        (result,) = await turn.run([ToolCall("cli", name, arguments)])
+        return result
+
+
+def needed(workspace: "Workspace", agent: str, tool: str) -> "list[ServerSpec]":
+    """The servers that a call may need: as few as its name alone settles.
+
+    A name of the workspace's own tools needs none, unless it leads to another agent or to whatever a server
+    has (a hand-off, the opener); one that holds a server's name needs that server; any other needs all. What
+    an agent may not start without comes on top.
+
+    Raises:
+        UnknownAgentError, AgentBrokenError: there is no such agent.
+    """
+    from packbelt.belt.scope import known_agent
+    from packbelt.catalog.registry import bind
+    from packbelt.turn import NOTHING
+
+    registry = bind(workspace, NOTHING)
+    own = known_agent(registry, agent).inline
+    at_hand = [
+        *workspace.servers.values(),
+        *(workspace.inline[name] for name in own if name in workspace.inline),
+    ]
+    i = registry.wire.get(tool)
+    if i is None:
+        i = registry.identified(tool)
+    if i is not None and registry.tools[i].target is None:
+        return [spec for spec in at_hand if spec.required]
+    if i is not None:  # a hand-off: those of the agents below it too
+        return [*workspace.servers.values(), *workspace.inline.values()]
+    named = [spec for spec in at_hand if _may_have(spec.name, tool)]
+    return [spec for spec in at_hand if spec in named or spec.required] if named else at_hand
+
+
+def _may_have(server: str, tool: str) -> bool:
+    """Whether an identity or a wire name may be that of one of this server's tools."""
+    import re
+
+    from packbelt.model.wire import LIMIT, PREFIX
+
+    # What the wire names of all its tools begin with, those that end in a hash included.
+    begins = re.sub(r"[^A-Za-z0-9_-]", "_", f"{PREFIX}{server}__")[: LIMIT - 9]
+    return tool.startswith((f"{server}/", f"server:{server}/", begins))

@@ -1,0 +1,104 @@
+"""What `packbelt serve` says on standard error: standard output belongs to the client."""
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from packbelt.cli.output import note, several
+from packbelt.model import ServerStatus
+
+if TYPE_CHECKING:
+    from packbelt.gateway.agent import Served
+    from packbelt.gateway.http import Listening
+    from packbelt.gateway.tokens import Tokens
+    from packbelt.live.fleet import Fleet
+
+MOST = 3
+"""Servers, agents or names of one kind that get a line each."""
+_LOOPBACK = ("127.", "localhost", "::1")
+
+
+class Reporter:
+    """Says what is served and what is not.
+
+    Args:
+        fleet: the servers' fleet.
+        as_json: whether each line is JSON.
+    """
+
+    def __init__(self, fleet: "Fleet", *, as_json: bool) -> None:
+        self._fleet = fleet
+        self._json = as_json
+
+    def waits(self, agent: str) -> None:
+        """Somebody started it by hand."""
+        self._say(
+            f"serving {agent} on standard input and output, where an MCP client is expected; Ctrl-C ends it",
+            event="waiting", agent=agent,
+        )  # fmt: skip
+
+    def made(self, tokens: "Tokens") -> None:
+        """A file of tokens was made."""
+        if tokens.made:
+            self._say(
+                f"made {tokens.source} with a token for {several(len(tokens.made), 'agent')}; keep it secret",
+                event="tokens", file=tokens.source,
+            )  # fmt: skip
+
+    def stdio(self, live: "Served") -> None:
+        """Every server has connected or failed."""
+        self._servers()
+        self._names([live])
+        if self._json:
+            self._say("", event="ready", agent=live.name)
+
+    def http(self, listening: "Listening", tokens: "Tokens", host: str) -> None:
+        """Requests are answered from now on."""
+        self._servers()
+        self._names(listening.agents)
+        for name, error in listening.refused.items():
+            self._say(f"{name} is not served: {error}", event="refused", agent=name, problem=str(error))
+        self._say(
+            f"serving {several(len(listening.paths), 'agent')} on {listening.url} "
+            f"({', '.join(listening.paths.values())}), tokens from {tokens.source}",
+            event="ready", url=listening.url, paths=dict(listening.paths),
+        )  # fmt: skip
+        if not host.startswith(_LOOPBACK):
+            self._say(
+                "this is plain HTTP beyond this machine: TLS is a balancer's business, or a proxy's",
+                event="plain_http",
+            )
+
+    def _servers(self) -> None:
+        failed = [one for one in self._fleet.snapshot.servers.values() if one.status is ServerStatus.FAILED]
+        for one in failed[:MOST]:
+            self._say(
+                f"server {one.name} is left out: {one.error}",
+                event="server",
+                server=one.name,
+                problem=one.error,
+            )
+        if len(failed) > MOST:
+            self._say(f"and {len(failed) - MOST} more; packbelt connect shows them", event="servers")
+
+    def _names(self, agents: "Sequence[Served]") -> None:
+        """Names that are too long where the client puts its prefix before them."""
+        from packbelt.gateway.spelling import SHOWN
+
+        shown = sorted({name for live in agents for name in live.too_long()})
+        for name in shown[:MOST]:
+            self._say(
+                f"{name} has {len(name)} letters where models see it, and some providers take {SHOWN}; "
+                "a shorter --as mends it",
+                event="name", name=name,
+            )  # fmt: skip
+        if len(shown) > MOST:
+            self._say(f"and {len(shown) - MOST} more such names", event="names")
+
+    def _say(self, line: str, **fields: Any) -> None:
+        if self._json:
+            click.echo(json.dumps(fields), err=True)
+        elif line:
+            note(line)

@@ -1,0 +1,315 @@
+"""`LiveAgent`: one agent at work, with the servers that are its own, its run's record, and its children."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import anyio
+
+from packbelt.belt import Scope
+from packbelt.belt.scope import subject_of
+from packbelt.catalog.registry import bind
+from packbelt.catalog.snapshot import ServerState, Snapshot
+from packbelt.live.asking import Approve, Asking, Elicit
+from packbelt.live.hosting import Servers
+from packbelt.live.marks import Marks
+from packbelt.live.observer import Work
+from packbelt.live.reading import list_resources, list_templates, read_resource
+from packbelt.live.relay import relay_all
+from packbelt.live.runs import Run, RunStatus, RunStoreError
+from packbelt.live.scopes import scope_data
+from packbelt.live.servers.connection import Connection
+from packbelt.model import Permission, ToolCall, ToolResult
+from packbelt.turn import AgentHandle, Turn
+
+if TYPE_CHECKING:
+    import mcp_types
+
+    from packbelt.live.fleet import Fleet
+
+
+@dataclass(frozen=True)
+class LiveTurn(Turn):
+    """A turn whose calls can be run."""
+
+    _agent: "LiveAgent" = field(kw_only=True, repr=False, compare=False)
+
+    async def run(
+        self, calls: Iterable[ToolCall], *, approve: Approve | None = None, elicit: Elicit | None = None
+    ) -> list[ToolResult]:
+        """Run a reply's calls side by side; the results come in the order of the calls.
+
+        Each call passes the gate as it stands now, which may have changed since this turn was decided. What
+        fails costs its own result and no other; nothing is ever tried twice.
+
+        Args:
+            calls: from a model's reply.
+            approve: who is asked for approvals instead of the fleet's `approve`.
+            elicit: who answers servers' questions instead of the fleet's `elicit`.
+        """
+        return await self._agent.run(calls, approve=approve, elicit=elicit)
+
+
+class LiveAgent:
+    """One agent at work on one request. Made by `Fleet.agent` and `LiveAgent.spawn`; entered once.
+
+    Attributes:
+        scope: who it is, on whose behalf, and what the spawns above it cut.
+        request: what it was asked.
+        messages: its conversation, for the host to keep in its own form (JSON): it is what `send_input`
+            continues, and what `fork_context` hands to a child.
+    """
+
+    def __init__(
+        self,
+        fleet: "Fleet",
+        scope: Scope,
+        *,
+        request: str = "",
+        messages: Sequence[Any] = (),
+        parent: "LiveAgent | None" = None,
+        asking: Asking | None = None,
+        claimed: Run | None = None,
+    ) -> None:
+        self.fleet = fleet
+        self.scope = scope
+        self.request = request
+        self.messages: list[Any] = list(messages)
+        self.parent = parent
+        self.asking: Asking = asking or (parent.asking if parent else fleet.asking)
+        self._handle = AgentHandle(fleet.workspace, scope, runtime=fleet.runtime)
+        self._own = Servers(fleet.tasks, fleet.settings, fleet.notify)
+        self._claimed = claimed
+        self._marks: Marks | None = None
+        self._seen: tuple[Snapshot, list[Mapping[str, ServerState]]] | None = None
+        self._joined: Snapshot = fleet.snapshot
+        self._turn: LiveTurn | None = None
+        self._kept = len(self.messages)
+        self._stack = ExitStack()
+        self._work: Work
+        self.output = ""
+
+    # who it is ------------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The agent's name."""
+        return self.scope.agent
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The agents from the root down to this one."""
+        return self.scope.path
+
+    @property
+    def run_id(self) -> str:
+        """The id of its run.
+
+        Raises:
+            RuntimeError: it was not entered.
+        """
+        return self.marks.id
+
+    @property
+    def marks(self) -> Marks:
+        """Its run's record.
+
+        Raises:
+            RuntimeError: it was not entered.
+        """
+        if self._marks is None:
+            raise RuntimeError("a LiveAgent is used inside `async with`")
+        return self._marks
+
+    # its life -------------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Self:
+        """Start its own servers and take its first turn.
+
+        Raises:
+            AgentRefusedError: it cannot start as its file stands.
+            UnknownAgentError, AgentBrokenError, SelectorError: as for `packbelt.turn`.
+            RunStoreError: its run cannot be kept.
+        """
+        try:
+            await self._start_own()
+            self._handle.turn(self.snapshot)
+            run = self._claimed or self.fleet.new_run(
+                self.name,
+                parent=self.parent.run_id if self.parent else None,
+                scope=scope_data(self.scope),
+                request=self.request,
+                messages=self.messages,
+            )
+            if self._claimed is None:
+                await self.fleet.runs.create(run)
+            self._marks = Marks(self.fleet.runs, run, self.parent.marks if self.parent else None)
+        except BaseException:
+            await self._own.end()
+            raise
+        self._work = self._stack.enter_context(
+            self.fleet.observer.run(self, resumed=self._claimed is not None)
+        )
+        self.fleet.entered(self)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End its own servers, and settle its run: completed, or failed where it ends by an exception."""
+        self.fleet.left(self)
+        status = RunStatus.COMPLETED if error is None else RunStatus.FAILED
+        why = "" if error is None else _why(error)
+        with self._stack, anyio.CancelScope(shield=True):
+            try:
+                await self._own.end()
+            finally:
+                self._work.ended(status, resumable=not self.marks.spoiled, reason=why)
+                try:
+                    await self.marks.finish(status, output=self.output, messages=self.messages, why=why)
+                except RunStoreError:
+                    if error is None:  # else what ended the run matters more
+                        raise
+
+    async def _start_own(self) -> None:
+        fleet, workspace = self.fleet, self.fleet.workspace
+        agent = workspace.agents.get(self.name)
+        if agent is None or not agent.inline:
+            return
+        # What the spawns above cut is not started: the scope says what is left.
+        subject = subject_of(bind(workspace, self.snapshot, fleet.runtime), self.scope)
+        specs = [workspace.inline[name] for name in agent.inline if name in subject.servers]
+        await self._own.start(specs, fleet.refused, fleet.concurrency, merge=True)
+
+    def reload(self) -> None:
+        """The fleet's workspace was loaded anew; the next turn is decided by it."""
+        self._handle.reload(self.fleet.workspace)
+
+    # what is true for it --------------------------------------------------------------------------------
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """What is true for it now: the fleet's snapshot, and the servers of its own run and those above."""
+        shared, own = self.fleet.snapshot, self._states()
+        if self._seen is None or self._seen[0] is not shared or not _same(self._seen[1], own):
+            self._seen = shared, own
+            servers = dict(shared.servers)
+            for states in own:
+                servers |= states
+            self._joined = replace(shared, servers=servers) if len(servers) > len(shared.servers) else shared
+        return self._joined
+
+    def _states(self) -> list[Mapping[str, ServerState]]:
+        """States of the servers of the runs from the root down to this one; the nearer one wins."""
+        above = self.parent._states() if self.parent else []  # noqa: SLF001 - its own kind
+        return [*above, self._own.states]
+
+    def connection(self, server: str) -> Connection | None:
+        """The connection behind a server's name: its own, one of a run above, or a shared one."""
+        found = self._own.connection(server)
+        if found is not None:
+            return found
+        return self.parent.connection(server) if self.parent else self.fleet.connection(server)
+
+    # its turns ------------------------------------------------------------------------------------------
+
+    async def turn(self) -> LiveTurn:
+        """The next turn, decided once from what is true now. The conversation up to here is kept.
+
+        Raises:
+            UnknownAgentError, AgentBrokenError: its file is gone or no longer loads.
+        """
+        if len(self.messages) != self._kept:
+            await self.marks.keep(self.messages)
+            self._kept = len(self.messages)
+        decided = self._handle.turn(self.snapshot)
+        before = self._turn
+        if before is None or before.belt is not decided.belt:
+            self._turn = LiveTurn(decided.belt, decided.vanished, _agent=self)
+            self.fleet.observer.turn(self, self._turn, before)
+            return self._turn
+        return before
+
+    def handle(self) -> AgentHandle:
+        """Its handle, with the turn as it would be decided now."""
+        self._handle.turn(self.snapshot)
+        return self._handle
+
+    async def run(
+        self, calls: Iterable[ToolCall], *, approve: Approve | None = None, elicit: Elicit | None = None
+    ) -> list[ToolResult]:
+        """Run calls: see `LiveTurn.run`."""
+        asking = Asking(approve or self.asking.approve, elicit or self.asking.elicit)
+        return await relay_all(self, list(calls), asking)
+
+    # resources ------------------------------------------------------------------------------------------
+
+    async def resources(self) -> list["mcp_types.Resource"]:
+        """Every resource that it may read; a server that does not answer costs its own."""
+        return await list_resources(self)
+
+    async def resource_templates(self) -> list["mcp_types.ResourceTemplate"]:
+        """Every resource template that it may use; a server that does not answer costs its own."""
+        return await list_templates(self)
+
+    async def read_resource(self, uri: str, *, server: str | None = None) -> "mcp_types.ReadResourceResult":
+        """A resource.
+
+        Args:
+            uri: its address.
+            server: where from; by default from the server that lists it, or has a template for it.
+
+        Raises:
+            ResourceError: no server that the agent has offers it, or it could not be read.
+        """
+        return await read_resource(self, uri, server)
+
+    # its children ---------------------------------------------------------------------------------------
+
+    def spawn(
+        self,
+        name: str,
+        *,
+        request: str = "",
+        mcp_servers: Sequence[str] | None = None,
+        tools: Sequence[str] | None = None,
+        deny: Sequence[str] = (),
+        approve: Sequence[str] = (),
+        ceiling: Permission | str | None = None,
+        fork_context: bool = False,
+        asking: Asking | None = None,
+    ) -> "LiveAgent":
+        """An agent below this one, to be entered. What is said here binds its whole subtree.
+
+        Args:
+            name: the agent.
+            request: what it is asked.
+            mcp_servers: the servers to leave it; None for all it would have, `[]` for none.
+            tools: selectors to leave it; None for all.
+            deny: selectors that it may not call.
+            approve: selectors whose calls a person approves first.
+            ceiling: highest permission.
+            fork_context: whether it starts from a copy of this agent's conversation.
+            asking: who it asks; as this agent by default.
+
+        Raises:
+            SelectorError: an argument is not of its kind, or the chain of spawns is too long.
+        """
+        scope = self.scope.spawn(
+            name, mcp_servers=mcp_servers, tools=tools, deny=deny, approve=approve, ceiling=ceiling
+        )
+        messages = self.messages if fork_context else ()
+        return LiveAgent(
+            self.fleet, scope, request=request, messages=messages, parent=self, asking=asking or self.asking
+        )
+
+
+def _same(left: list[Mapping[str, ServerState]], right: list[Mapping[str, ServerState]]) -> bool:
+    return len(left) == len(right) and all(a is b for a, b in zip(left, right, strict=True))
+
+
+def _why(error: BaseException) -> str:
+    """One word on how a run failed; the message may hold anything and is kept out of the record."""
+    return "it was cancelled" if isinstance(error, anyio.get_cancelled_exc_class()) else type(error).__name__

@@ -1,0 +1,56 @@
+"""Who is asked: a person's approval of a call, and a server's question to a person."""
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from packbelt.model import Tool
+
+if TYPE_CHECKING:
+    import mcp_types
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """A call that a person must approve before it is made; the gate has admitted it already.
+
+    Attributes:
+        path: the agents from the root down to the one that calls.
+        tool: what is called.
+        arguments: with what.
+    """
+
+    path: tuple[str, ...]
+    tool: Tool
+    arguments: Mapping[str, Any]
+
+
+Approve = Callable[[Approval], bool | Awaitable[bool]]
+"""Answers an `Approval`. One that raises has not approved."""
+
+Elicit = Callable[
+    [str, tuple[str, ...], "mcp_types.ElicitRequestParams"], Awaitable["mcp_types.ElicitResult"]
+]
+"""Answers a server's question: given the server's name, the path of the agent whose call it serves, and what
+is asked, in the MCP SDK's types."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Who can be asked; None where nobody can."""
+
+    approve: Approve | None = None
+    elicit: Elicit | None = None
+
+    async def refusal(self, approval: Approval) -> str:
+        """Why the call is not approved; empty if it is."""
+        if self.approve is None:
+            return "this call needs a person's approval, and there is nobody to ask"
+        try:
+            said = self.approve(approval)
+            if inspect.isawaitable(said):
+                said = await said
+        except Exception as error:  # noqa: BLE001 - whoever fails to answer has not approved
+            return f"this call needs a person's approval, and asking for it failed ({type(error).__name__})"
+        return "" if said is True else "a person declined this call"

@@ -1,0 +1,292 @@
+"""`Fleet`: what agents share while they work: connections, the snapshot, runs and the event log."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from time import time
+from types import TracebackType
+from typing import Any, Self
+
+import anyio
+import anyio.to_thread
+from anyio.abc import TaskGroup
+
+from packbelt.belt import Scope
+from packbelt.catalog.registry import Runtime
+from packbelt.catalog.snapshot import ServerState, Snapshot
+from packbelt.catalog.workspace import ServerSpec, Workspace
+from packbelt.live.agent import LiveAgent
+from packbelt.live.asking import Approve, Asking, Elicit
+from packbelt.live.events import EventLog, Sink
+from packbelt.live.handoff import run_to_answer
+from packbelt.live.hosting import Servers
+from packbelt.live.logs import mask
+from packbelt.live.observer import Observer
+from packbelt.live.reload import changed_servers, reloaded
+from packbelt.live.runs import Run, RunStore
+from packbelt.live.runs.open import new_run_id, open_runs
+from packbelt.live.scopes import scope_of
+from packbelt.live.servers.connection import Connection, Settings
+from packbelt.live.servers.oauth import OAuth
+from packbelt.live.tokens import user_store
+from packbelt.live.trust import Trust
+from packbelt.model import Answer, PackbeltError
+
+RunAgent = Callable[[LiveAgent, str], Awaitable[Any]]
+"""The host's model loop: given an agent and a request, it gives the agent's answer."""
+
+AT_ONCE = 16
+"""Servers that start at the same time; each has its whole start time from when its turn comes."""
+MAX_SERVERS = 256
+"""Shared servers of one fleet; the rest fails."""
+
+
+class FleetError(PackbeltError):
+    """A fleet cannot do what it was asked."""
+
+
+class Fleet:
+    """Everything that agents share. Made by `packbelt.open`, and entered once.
+
+    Attributes:
+        workspace: what may exist; `reload` replaces it.
+        snapshot: what is true now; immutable, and replaced on every change.
+        run: the host's model loop, or None: hand-offs are unavailable then.
+        asking: who is asked for approvals, and who answers servers' questions.
+        refused: servers that may not be started, by name, with the reason.
+        runs: where runs are kept.
+    """
+
+    runs: RunStore
+    tasks: TaskGroup
+    settings: Settings
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        *,
+        run: RunAgent | None,
+        asking: Asking,
+        trust: bool | Trust,
+        snapshot: Snapshot,
+        runs: str | Path | RunStore | None,
+        events: EventLog | Sink | None,
+        environ: Mapping[str, str] | None,
+    ) -> None:
+        self.workspace = workspace
+        self.run = run
+        self.asking = asking
+        self.snapshot = snapshot
+        self.refused: Mapping[str, str] = {}
+        self.observer = Observer(EventLog.of(events), mask=mask)
+        self.runtime = Runtime(frozenset(workspace.handlers), run is not None)
+        self._given = snapshot
+        self._trust = trust
+        self._runs = runs
+        self._environ = environ
+        self._stack = AsyncExitStack()
+        self._agents: set[LiveAgent] = set()
+        self._listeners: list[Callable[[], None]] = []
+        self._reloading = anyio.Lock()
+
+    # its life -------------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Self:
+        """Open the run store, start the shared servers side by side, and wait until each connected or failed.
+
+        Raises:
+            RunStoreError: the runs cannot be kept where they should be.
+            TrustError: the user's trust file cannot be used.
+        """
+        async with AsyncExitStack() as stack:
+            self.runs = await stack.enter_async_context(open_runs(self._runs, workspace=self.workspace.root))
+            self.tasks = anyio.create_task_group()
+            await self.tasks.__aenter__()
+            stack.push_async_callback(self._leave_tasks)
+            self.settings = Settings(
+                root=self.workspace.root,
+                times=self.workspace.config.times,
+                environ=self._environ,
+                starts=anyio.CapacityLimiter(AT_ONCE),
+                answerable=self.asking.elicit is not None,
+                oauth=OAuth(user_store(self._environ)),
+            )
+            self._servers = Servers(self.tasks, self.settings, self.notify)
+            stack.push_async_callback(self._servers.end)
+            await self._start(list(self.workspace.servers.values()))
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End every server. No process that the fleet started is left."""
+        await self._stack.aclose()
+
+    async def _leave_tasks(self) -> None:
+        # Not by `async with`: the group would wrap what the host's own code raises into a group of its own.
+        self.tasks.cancel_scope.cancel()
+        await self.tasks.__aexit__(None, None, None)
+
+    async def _start(self, specs: Sequence[ServerSpec]) -> None:
+        trust = Trust.of_user(self._environ) if isinstance(self._trust, bool) else self._trust
+        every = [*self.workspace.servers.values(), *self.workspace.inline.values()]
+        verdict = trust.resolve(self.workspace, granted=self._trust is True, specs=every)
+        over = {spec.name: f"the limit is {MAX_SERVERS} servers" for spec in every[MAX_SERVERS:]}
+        self.refused = {**over, **{name: f"{why}: {_MEND}" for name, why in verdict.refused.items()}}
+        await self._servers.start(specs, self.refused, self.concurrency)
+
+    # what is true now -----------------------------------------------------------------------------------
+
+    def notify(self, state: ServerState | None = None) -> None:
+        """Something changed, such as the state of a server: who subscribed is told."""
+        if state is not None:
+            self.observer.server(state)
+        self.snapshot = replace(self._given, servers={**self._given.servers, **self._servers.states})
+        for listener in tuple(self._listeners):
+            listener()
+
+    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Be told when what is true changes, the servers of single runs included.
+
+        Args:
+            listener: called in the event loop; it must not block.
+
+        Returns:
+            What ends the subscription.
+        """
+        self._listeners.append(listener)
+        return partial(self._listeners.remove, listener)
+
+    def revise(self, snapshot: Snapshot) -> None:
+        """Put another ceiling, denies, approvals, skills and disabled agents into force."""
+        self._given = replace(snapshot, servers=self._given.servers)
+        self.notify()
+
+    def connection(self, server: str) -> Connection | None:
+        """The shared connection behind a server's name, or None."""
+        return self._servers.connection(server)
+
+    def concurrency(self, server: str) -> int:
+        """How many calls a server takes at a time."""
+        return self.workspace.policy(server).concurrency
+
+    # agents ---------------------------------------------------------------------------------------------
+
+    def agent(
+        self, name: str, *, request: str = "", approve: Approve | None = None, elicit: Elicit | None = None
+    ) -> LiveAgent:
+        """A root agent, to be entered.
+
+        Args:
+            name: the agent.
+            request: what it is asked, for its run's record.
+            approve: who is asked for approvals instead of the fleet's `approve`.
+            elicit: who answers servers' questions instead of the fleet's `elicit`.
+        """
+        asking = Asking(approve or self.asking.approve, elicit or self.asking.elicit)
+        return LiveAgent(self, Scope(name), request=request, asking=asking)
+
+    def new_run(self, agent: str, **fields: Any) -> Run:
+        """The record of a run that begins now."""
+        now = time()
+        return Run(new_run_id(now), str(self.workspace.root), agent, created=now, changed=now, **fields)
+
+    def entered(self, agent: LiveAgent) -> None:
+        """An agent is at work."""
+        self._agents.add(agent)
+
+    def left(self, agent: LiveAgent) -> None:
+        """An agent is at work no more."""
+        self._agents.discard(agent)
+
+    async def send_input(self, run_id: str, request: str) -> Answer:
+        """Continue a run with a further request: the host's `run` gets the kept conversation.
+
+        Args:
+            run_id: from a hand-off's answer, or `LiveAgent.run_id`.
+            request: what is asked now.
+
+        Returns:
+            An answer in the form of a hand-off's.
+
+        Raises:
+            FleetError: the fleet was opened without `run`.
+            UnknownRunError, RunBusyError, RunNotResumableError: as they say.
+        """
+        if self.run is None:
+            raise FleetError("nobody can run agents", mend="open the fleet with run=...", name=run_id)
+        run = await self.runs.claim(run_id, request)
+        agent = LiveAgent(self, scope_of(run.scope), request=request, messages=run.messages, claimed=run)
+        return await run_to_answer(agent)
+
+    # the workspace's files ------------------------------------------------------------------------------
+
+    async def reload(self, workspace: Workspace | None = None) -> None:
+        """Take the workspace as its files are now, or as given: as a whole, or not at all.
+
+        Servers whose definition changed are ended, then started anew; the others are not touched. Agents at
+        work are decided by the new workspace from their next turn on.
+
+        Raises:
+            WorkspaceError: a file does not load; the last good workspace stays in force.
+        """
+        async with self._reloading:
+            before = self.workspace
+            try:
+                fresh = await anyio.to_thread.run_sync(reloaded, before) if workspace is None else workspace
+            except PackbeltError as error:
+                self.observer.reload(str(before.root), len(before.servers), error=str(error))
+                raise
+            ending, starting = changed_servers(before, fresh)
+            self.workspace = fresh
+            self.runtime = Runtime(frozenset(fresh.handlers), self.run is not None)
+            for agent in self._agents:
+                agent.reload()
+            await self._servers.end(ending)
+            await self._start(starting)
+            self.notify()
+            self.observer.reload(str(fresh.root), len(fresh.servers))
+
+
+_MEND = "trust its directory (PACKBELT_TRUST), or open the fleet with trust=True"
+
+
+def open(  # noqa: A001 - `packbelt.open`, never imported bare
+    workspace: Workspace,
+    *,
+    run: RunAgent | None = None,
+    approve: Approve | None = None,
+    elicit: Elicit | None = None,
+    trust: bool | Trust = False,
+    snapshot: Snapshot | None = None,
+    runs: str | Path | RunStore | None = None,
+    events: EventLog | Sink | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Fleet:
+    """Open a fleet, for `async with`: its shared servers run for as long as it is open.
+
+    Args:
+        workspace: what may exist.
+        run: your model loop, `async def run(agent, request) -> str`; without it hand-offs are unavailable.
+        approve: asked before a call that a person must approve; without it such calls are rejected.
+        elicit: answers servers' questions to a person; without it they are declined.
+        trust: True is your word that this workspace's servers may be started; else the user's trust counts.
+        snapshot: ceiling, denies, approvals, skills and disabled agents that are in force now.
+        runs: where runs are kept: a file, `:memory:`, a database's URL; None for the user's state directory.
+        events: where one line of JSON goes for each decision, call and outcome: a file's path, a stream, a
+            function, or an `EventLog`.
+        environ: where `${NAME}` and the children's environment come from; the process's by default.
+    """
+    return Fleet(
+        workspace,
+        run=run,
+        asking=Asking(approve, elicit),
+        trust=trust,
+        snapshot=snapshot or Snapshot(),
+        runs=runs,
+        events=events,
+        environ=environ,
+    )

@@ -1,0 +1,66 @@
+"""What a run's record says while calls are under way, so that a crash is seen as what it is."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from packbelt.live.runs import Run, RunStatus, RunStore
+
+
+class Marks:
+    """One run's record, kept true.
+
+    A run is marked not resumable before the first of its calls is dispatched, and resumable again when the
+    outcomes of all of them are known. A call whose outcome stays unknown spoils every run on its path.
+
+    Args:
+        store: where runs are kept.
+        run: this run.
+        above: the marks of the run that spawned it, or None for a root's.
+    """
+
+    def __init__(self, store: RunStore, run: Run, above: "Marks | None" = None) -> None:
+        self._store = store
+        self._above = above
+        self._under_way: list[str] = []
+        self.id = run.id
+        self.spoiled = run.spoiled
+
+    async def dispatch(self, doing: str) -> None:
+        """A call is about to be dispatched.
+
+        Raises:
+            RunStoreError: it cannot be recorded, and so must not be dispatched.
+        """
+        self._under_way.append(doing)
+        try:
+            await self._store.begin(self.id, f"calling {', '.join(self._under_way)}")
+        except BaseException:
+            self._under_way.remove(doing)
+            raise
+
+    async def known(self, doing: str) -> None:
+        """The call's outcome is known."""
+        self._under_way.remove(doing)
+        if not self._under_way and not self.spoiled:
+            await self._store.settle(self.id)
+
+    async def unknown(self, doing: str, why: str) -> None:
+        """The call's outcome will never be known: no run on its path is resumable any more."""
+        self._under_way.remove(doing)
+        path: list[str] = []
+        marks: Marks | None = self
+        while marks is not None:
+            marks.spoiled = True
+            path.append(marks.id)
+            marks = marks._above  # noqa: SLF001 - its own kind
+        await self._store.spoil(path, f"{doing} {why}: it may have happened")
+
+    async def keep(self, messages: Sequence[Any]) -> None:
+        """Keep the conversation as it stands."""
+        await self._store.keep(self.id, messages)
+
+    async def finish(
+        self, status: RunStatus, *, output: str = "", messages: Sequence[Any] = (), why: str = ""
+    ) -> None:
+        """The run has ended."""
+        await self._store.finish(self.id, status, output=output, messages=messages, why=why)

@@ -1,0 +1,198 @@
+"""The relay: a call passes the gate of the agent that makes it, is dispatched once, and its outcome is kept.
+
+Every call goes this one way, whatever opener, name or hint it came by: resolved against what is true now,
+approved where a person must approve, recorded in its run before it leaves, and sent over the connection that
+the agents share. Nothing is ever sent twice.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+import anyio
+
+from packbelt.live.asking import Approval, Asking
+from packbelt.live.handoff import hand_off
+from packbelt.live.marks import Marks
+from packbelt.live.native import call_native
+from packbelt.live.runs import RunStoreError
+from packbelt.model import Answer, Call, HandOff, Outcome, Refusal, Tool, ToolCall, ToolResult
+from packbelt.model.encode import digest
+
+if TYPE_CHECKING:
+    import mcp_types
+
+    from packbelt.live.agent import LiveAgent
+
+Dispatching = Callable[[], Awaitable[None]]
+"""Awaited when a call is about to leave: what is kept of it must say so first."""
+Send = Callable[[Dispatching], Awaitable[Answer]]
+"""Sends one call, once, and gives its answer."""
+
+AT_ONCE = 32
+"""Calls of one reply that are under way at a time."""
+
+_chain: ContextVar[tuple[str, ...]] = ContextVar("packbelt_chain", default=())
+"""The calls that are open above the present one, in this task."""
+
+
+async def relay_all(agent: "LiveAgent", calls: Sequence[ToolCall], asking: Asking) -> list[ToolResult]:
+    """Run calls side by side; results in the order of the calls."""
+    if len(calls) == 1:
+        return [await relay(agent, calls[0], asking)]
+    results: dict[int, ToolResult] = {}
+    limiter = anyio.CapacityLimiter(AT_ONCE)
+
+    async def one(position: int, call: ToolCall) -> None:
+        async with limiter:
+            results[position] = await relay(agent, call, asking)
+
+    async with anyio.create_task_group() as tasks:
+        for position, call in enumerate(calls):
+            tasks.start_soon(one, position, call)
+    return [results[position] for position in range(len(calls))]
+
+
+async def relay(agent: "LiveAgent", call: ToolCall, asking: Asking) -> ToolResult:
+    """One call, from the gate to its answer."""
+    with agent.fleet.observer.call(agent, call) as seen:
+        resolved = agent.handle().resolve(call.name, call.arguments)
+        if isinstance(resolved, Refusal):
+            return seen.refused(_refused(call, resolved))
+        if resolved.approve:
+            refusal = await asking.refusal(Approval(agent.path, resolved.tool, _arguments(resolved)))
+            seen.asked(refusal)
+            if refusal:
+                answer = Answer.of_text(refusal, Outcome.REJECTED)
+                return seen.ended(ToolResult(call, answer, resolved.tool.id))
+            # A person takes time, and what was admitted before may not be any more.
+            resolved = agent.handle().resolve(call.name, call.arguments)
+            if isinstance(resolved, Refusal):
+                return seen.refused(_refused(call, resolved))
+        seen.admitted(resolved)
+        answer = await _dispatch(agent, resolved, asking, seen.dispatched)
+        return seen.ended(ToolResult(call, answer, resolved.tool.id))
+
+
+def _refused(call: ToolCall, refusal: Refusal) -> ToolResult:
+    return ToolResult(call, Answer.of_text(refusal.hint.text, Outcome.REJECTED), hint=refusal.hint)
+
+
+def _arguments(resolved: Call | HandOff) -> dict[str, object]:
+    if isinstance(resolved, Call):
+        return dict(resolved.arguments)
+    given = {"request": resolved.request, "context": resolved.context, "mcp_servers": resolved.mcp_servers}
+    return {key: value for key, value in given.items() if value is not None}
+
+
+async def _dispatch(
+    agent: "LiveAgent", resolved: Call | HandOff, asking: Asking, on_sent: Callable[[], None]
+) -> Answer:
+    if isinstance(resolved, Call) and resolved.answer is not None:
+        return Answer.of_text(resolved.answer)
+    key, above = _key(resolved), _chain.get()
+    if key in above:
+        return Answer.of_text(
+            f"{resolved.tool.id} is open further up this very chain of calls; calling it again from inside "
+            "itself would never end",
+            Outcome.REJECTED,
+        )
+    token = _chain.set((*above, key))
+    try:
+        if isinstance(resolved, HandOff):
+            on_sent()
+            return await hand_off(agent, resolved, asking)
+        send = (
+            _native(agent, resolved) if resolved.tool.id.server is None else _server(agent, resolved, asking)
+        )
+        return (
+            send if isinstance(send, Answer) else await _recorded(agent.marks, resolved.tool, send, on_sent)
+        )
+    finally:
+        _chain.reset(token)
+
+
+def _key(resolved: Call | HandOff) -> str:
+    """What must not be open twice in one chain.
+
+    A server as a whole, since it may take one call at a time; of all else the very same call.
+    """
+    tool = resolved.tool
+    if tool.id.server is not None:
+        return tool.id.source
+    return f"{tool.id} {digest(_arguments(resolved))}"
+
+
+def _native(agent: "LiveAgent", call: Call) -> Send | Answer:
+    """How a native tool is called, or why it cannot be."""
+    function = agent.fleet.workspace.handlers.get(call.tool.name)
+    if function is None:
+        return Answer.of_text(f"nothing handles {call.tool.name!r} any more", Outcome.NOT_STARTED)
+
+    async def send(dispatching: Dispatching) -> Answer:
+        await dispatching()
+        return await call_native(function, call.arguments)
+
+    return send
+
+
+def _server(agent: "LiveAgent", call: Call, asking: Asking) -> Send | Answer:
+    """How a server's tool is called over the connection that the agents share, or why it cannot be."""
+    server = call.tool.id.server or ""
+    connection = agent.connection(server)
+    if connection is None:
+        return Answer.of_text(f"server {server!r} is not connected", Outcome.NOT_STARTED)
+    elicit = _elicit(agent, server, asking)
+
+    async def send(dispatching: Dispatching) -> Answer:
+        return await connection.call(call.tool.name, call.arguments, dispatching=dispatching, elicit=elicit)
+
+    return send
+
+
+def _elicit(
+    agent: "LiveAgent", server: str, asking: Asking
+) -> "Callable[[mcp_types.ElicitRequestParams], Awaitable[mcp_types.ElicitResult]] | None":
+    """How this call's server reaches a person: the chain of calls goes with the question."""
+    ask, chain = asking.elicit, _chain.get()
+    if ask is None:
+        return None
+
+    async def elicit(params: "mcp_types.ElicitRequestParams") -> "mcp_types.ElicitResult":
+        token = _chain.set(chain)
+        try:
+            return await ask(server, agent.path, params)
+        finally:
+            _chain.reset(token)
+
+    return elicit
+
+
+async def _recorded(marks: Marks, tool: Tool, send: Send, on_sent: Callable[[], None]) -> Answer:
+    """Send a call with its run's record kept: marked before it leaves, settled when its outcome is known."""
+    doing, sent = str(tool.id), False
+
+    async def dispatching() -> None:
+        nonlocal sent
+        await marks.dispatch(doing)
+        sent = True
+        on_sent()
+
+    try:
+        answer = await send(dispatching)
+    except RunStoreError as error:
+        return Answer.of_text(f"not started: {error}", Outcome.NOT_STARTED)
+    except BaseException:
+        if sent:
+            with anyio.CancelScope(shield=True), suppress(RunStoreError):
+                await marks.unknown(doing, "was cancelled under way")
+        raise
+    if sent:
+        # A record that cannot be settled stays what it was, not resumable; the answer is known all the same.
+        with anyio.CancelScope(shield=True), suppress(RunStoreError):
+            if answer.outcome is Outcome.AMBIGUOUS:
+                await marks.unknown(doing, answer.detail or "has no known outcome")
+            else:
+                await marks.known(doing)
+    return answer
