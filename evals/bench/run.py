@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path[0] = str(Path(__file__).parents[1])  # the package is `bench`; its own folder must not shadow anybody
 
-from bench import rows_belt, rows_find, rows_process, rows_server  # noqa: E402 - after the path
+from bench import rows_belt, rows_find, rows_live, rows_process, rows_server  # noqa: E402 - after the path
 from bench.catalogue import Catalogue  # noqa: E402
 from bench.peers import installed  # noqa: E402
 from bench.side_by_side import COLD, NEXT, WARM, Comparison  # noqa: E402
@@ -26,7 +26,7 @@ from bench.table import NS, Row, markdown, number, timed  # noqa: E402
 from packbelt import __version__  # noqa: E402
 
 SERVERS = (1, 10, 100)
-SHARES = {1: 0.04, 10: 0.10, 100: 0.40, "belt": 0.12, "server": 0.12, "find": 0.10, "process": 0.12}
+SHARES = {1: 0.04, 10: 0.10, 100: 0.34, "belt": 0.11, "server": 0.11, "find": 0.10, "live": 0.10, "process": 0.10}
 """Of the time that the run may take."""
 
 
@@ -45,6 +45,8 @@ async def measured(seconds: float) -> tuple[dict[int, Comparison], list[Row]]:
     found += await rows_server.rows(seconds * SHARES["server"], catalogue)
     say("hints and search")
     found += await rows_find.rows(seconds * SHARES["find"], catalogue)
+    say("a fleet at work")
+    found += await rows_live.rows(seconds * SHARES["live"])
     say("processes")
     found += rows_process.rows(seconds * SHARES["process"])
     return compared, found

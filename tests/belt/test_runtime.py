@@ -43,7 +43,11 @@ def test_with_everything_a_live_belt_is_the_one_that_the_files_give():
 
 def test_the_same_three_give_the_same_registry_however_they_are_said():
     snapshot = Snapshot()
-    assert bind(WORKSPACE, snapshot) is bind(WORKSPACE, snapshot, None) is bind(WORKSPACE, snapshot, runtime=None)
+    assert (
+        bind(WORKSPACE, snapshot)
+        is bind(WORKSPACE, snapshot, None)
+        is bind(WORKSPACE, snapshot, runtime=None)
+    )
     assert bind(WORKSPACE, snapshot, NO_RUNNER) is not bind(WORKSPACE, snapshot)
 
 

@@ -70,7 +70,14 @@ def test_what_is_no_gateway_is_a_server(write, command, args):
 @pytest.mark.parametrize("form", [["-w", "{}"], ["-w{}"], ["--workspace", "{}"], ["--workspace={}"]])
 @pytest.mark.parametrize(
     ("where", "same"),
-    [(".", True), ("{root}", True), ("{root}/../ws", True), ("./packs/..", True), ("..", False), ("{root}2", False)],
+    [
+        (".", True),
+        ("{root}", True),
+        ("{root}/../ws", True),
+        ("./packs/..", True),
+        ("..", False),
+        ("{root}2", False),
+    ],
 )
 def test_the_workspace_that_it_names_decides(write, tmp_path, form, where, same):
     root = tmp_path / "ws"

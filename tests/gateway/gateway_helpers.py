@@ -57,6 +57,12 @@ class Home:
         self.servers[name] = {"command": sys.executable, "args": ["-S", str(UPSTREAM), json.dumps(config)]}
         (self.root / ".mcp.json").write_text(json.dumps({"mcpServers": self.servers}))
 
+    def configure(self, before, after):
+        """Change a line of the configuration."""
+        text = (self.root / "packbelt.yaml").read_text()
+        assert before in text
+        (self.root / "packbelt.yaml").write_text(text.replace(before, after))
+
     def environment(self, **more):
         kept = {k: v for k, v in os.environ.items() if not k.startswith("PACKBELT")}
         return {**kept, "XDG_CONFIG_HOME": str(self.root / ".config"), "XDG_STATE_HOME": str(self.root / ".state"), **more}
@@ -93,6 +99,7 @@ class Gateway:
             stderr=subprocess.PIPE,
         )
         self.said = []
+        self._ended = None
         self._came = threading.Condition()
         self._reading = threading.Thread(target=self._read, daemon=True)
         self._reading.start()
@@ -123,15 +130,17 @@ class Gateway:
         return ready["url"] + ready["paths"][agent]
 
     def stop(self, number=signal.SIGTERM):
-        """Its exit code, and all that it said."""
-        if self.process.poll() is None:
-            self.process.send_signal(number)
-        out, _ = self.process.stdout.read(), self._reading.join(30)
-        self.process.stdin.close()
-        self.process.stdout.close()
-        code = self.process.wait(30)
-        self.process.stderr.close()
-        return code, out.decode(), "\n".join(line for line in self.said if line)
+        """Its exit code, and all that it said on standard output and standard error; once is enough."""
+        if self._ended is None:
+            if self.process.poll() is None:
+                self.process.send_signal(number)
+            out = self.process.stdout.read().decode()
+            self._reading.join(30)
+            code = self.process.wait(30)
+            for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+                stream.close()
+            self._ended = code, out, "\n".join(line for line in self.said if line)
+        return self._ended
 
 
 @contextmanager
@@ -145,7 +154,7 @@ def serving(home, *options, **environ):
 
 @contextmanager
 def http(home, *options, **environ):
-    with serving(home, "--http", "127.0.0.1:0", *options, **{"PACKBELT_TOKENS": IN_ENVIRONMENT, **environ}) as gateway:
+    with serving(home, "--http", "127.0.0.1:0", *options, **{"PACKBELT_SERVE_TOKENS": IN_ENVIRONMENT, **environ}) as gateway:
         gateway.wait_for("ready")
         yield gateway
 

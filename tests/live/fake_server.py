@@ -10,7 +10,8 @@ calls: what each tool does when it is called, by name (see `Server.call`); they 
 given. record: a file that gets every message that came. slow: seconds before it reads the first message.
 hang: names of methods that are never answered. once: a file that, where it does not exist yet, is made, and the
 process exits with 1. lists: tool lists that take the place of `tools` one after the other, each when a call of
-`change` says so. resources: entries of resources/list, each with its text.
+`change` says so. tools_file: a file that has them instead. listens: whether changes can be subscribed to.
+resources: entries of resources/list, each with its text.
 """
 
 import hashlib
@@ -35,6 +36,8 @@ def tools_of(config):
             {"names": sorted(os.environ), "seen": seen, "cwd": str(Path.cwd()), "argv": sys.argv[2:]}
         )
         return [{"name": "environment", "description": report, "inputSchema": {"type": "object"}}]
+    if "tools_file" in config:
+        return json.loads(Path(config["tools_file"]).read_text())
     called = [{"name": name, "inputSchema": {"type": "object"}} for name in config.get("calls", ())]
     return config.get("tools", called)
 
@@ -160,6 +163,9 @@ class Server:
                     for _ in range(value):
                         sys.stderr.write("e" * (1 << 20))
                         sys.stderr.flush()
+                case "complain":
+                    sys.stderr.write(value + "\n")
+                    sys.stderr.flush()
                 case "echo":
                     text = {"type": "text", "text": json.dumps(arguments)}
                     self.say(id=number, result=complete(self.config, {"content": [text]}))
@@ -179,6 +185,13 @@ class Server:
                     self.changed()
                 case "changed":
                     self.changed()
+                case "break":
+                    self.config["unlistable"] = True
+                case "mend":
+                    del self.config["unlistable"]
+                    self.config["tools"] = self.config["lists"].pop(0)
+                case "deafen":
+                    self.config["hang"] = ["tools/list"]
                 case "ask":
                     if not self.ask(number, params, value):
                         return

@@ -105,10 +105,10 @@ class Recorder:
         self.seen.append(scope["path"])
         self.headers.append({name.decode(): value.decode() for name, value in scope["headers"]})
         if forced := self.instead.get(scope["path"]):
-            status, headers = forced
+            status, headers, *body = forced
             raw = [(name.encode(), value.encode()) for name, value in headers.items()]
             await send({"type": "http.response.start", "status": status, "headers": raw})
-            return await send({"type": "http.response.body", "body": b""})
+            return await send({"type": "http.response.body", "body": b"".join(body)})
 
         async def noting():
             message = await receive()
@@ -125,7 +125,7 @@ class World:
         self.granting, self.authority, self.server, self.url = granting, authority, server, url
         self.asked = []
 
-    def approve(self, address):
+    def approve(self, _server, address):
         """What a person does: the address is opened, and the redirect followed."""
         self.asked.append(address)
         return opened(address)

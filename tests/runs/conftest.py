@@ -1,84 +1,13 @@
 import os
-import secrets
-import sqlite3
-import subprocess
-import sys
-from contextlib import closing
 from pathlib import Path
 
 import pytest
-from worker import WORKSPACE
+from runs_places import PostgresPlace, SqlitePlace, Worker
+from runs_worker import WORKSPACE
 
 from packbelt.live.runs import open_runs
 
 VARIABLE = "PACKBELT_TEST_POSTGRES"
-WORKER = Path(__file__).with_name("worker.py")
-
-
-class SqlitePlace:
-    """A SQLite file, and its database without the store."""
-
-    def __init__(self, path):
-        self.where = path
-
-    def sql(self, statement, *values):
-        with closing(sqlite3.connect(self.where)) as connection, connection:
-            return connection.execute(statement, values).fetchall()
-
-
-class PostgresPlace:
-    """A schema of its own in PostgreSQL, and the database without the store."""
-
-    def __init__(self, url):
-        self.server = url
-        self.schema = f"t{secrets.token_hex(8)}"
-        self.where = f"{url}?options=-csearch_path%3D{self.schema}"
-
-    def sql(self, statement, *values):
-        import psycopg
-
-        with psycopg.connect(self.where, autocommit=True) as connection:
-            done = connection.execute(statement.replace("?", "%s"), values or None)
-            return done.fetchall() if done.description else []
-
-
-class Worker:
-    """A real second process; see `worker.py`."""
-
-    def __init__(self, where):
-        self.process = subprocess.Popen(
-            [sys.executable, str(WORKER)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PLACE": str(where)},
-        )
-
-    def opened(self):
-        assert self.heard() == "open"
-        return self
-
-    def say(self, *words):
-        self.process.stdin.write(" ".join(words) + "\n")
-        self.process.stdin.flush()
-
-    def heard(self):
-        return self.process.stdout.readline().strip()
-
-    def ask(self, *words):
-        self.say(*words)
-        return self.heard()
-
-    def kill(self):
-        """By SIGKILL: it can do nothing about it."""
-        self.process.kill()
-        self.end()
-
-    def end(self):
-        self.process.stdin.close()
-        code = self.process.wait(timeout=60)
-        self.process.stdout.close()
-        return code
 
 
 @pytest.fixture
@@ -116,10 +45,10 @@ def worker(place):
     started = []
 
     def start():
-        started.append(Worker(place.where))
+        started.append(Worker(place))
         return started[-1]
 
     yield start
     for one in started:
-        if one.process.poll() is None:
+        if one.process.is_alive():
             one.kill()

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import anyio
 import pytest
-from worker import WORKSPACE
+from runs_worker import WORKSPACE
 
 from packbelt.live.runs import (
     Run,

@@ -7,8 +7,8 @@ from urllib.parse import quote
 import anyio
 import anyio.lowlevel
 import pytest
-from conftest import Worker
-from worker import WORKSPACE
+from runs_places import Worker
+from runs_worker import WORKSPACE
 
 from packbelt.live.runs import (
     Run,
@@ -44,10 +44,6 @@ def refused(where):
     assert error.value.mend
     assert "4n" not in shown(error.value)
     return said
-
-
-def sessions(place):
-    return place.sql("SELECT pid FROM pg_stat_activity WHERE application_name = 'packbelt'")
 
 
 def break_sessions(place):
@@ -131,9 +127,7 @@ def test_the_tables_may_be_another_roles(postgres):
     anyio.run(main, postgres.where)
     postgres.sql(f"CREATE ROLE {role} LOGIN PASSWORD 'c4nary'")
     postgres.sql(f"GRANT USAGE ON SCHEMA {postgres.schema} TO {role}")
-    postgres.sql(
-        f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {postgres.schema} TO {role}"
-    )
+    postgres.sql(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {postgres.schema} TO {role}")
     try:
         found = anyio.run(main, "postgres://" + role + ":c4nary@" + postgres.where.split("@")[1])
         assert len(found) == 2
@@ -232,9 +226,10 @@ def test_a_server_that_stays_away_is_one_line(postgres, monkeypatch):
         async with open_runs(postgres.where, workspace=Path(WORKSPACE)) as store:
             await store.create(run)
             break_sessions(postgres)
-            engine, store._session._engine = store._session._engine, module._Session(
-                module._parsed("postgresql://user:c4nary@127.0.0.1:1/db")
-            )._engine
+            engine, store._session._engine = (
+                store._session._engine,
+                module._Session(module._parsed("postgresql://user:c4nary@127.0.0.1:1/db"))._engine,
+            )
             with pytest.raises(RunStoreError, match="PostgreSQL cannot be reached") as error:
                 await store.begin(run.id, SEARCH)
             store._session._engine = engine
@@ -290,12 +285,12 @@ def test_many_tasks_share_the_one_session(postgres):
             async with anyio.create_task_group() as group:
                 for run in runs:
                     group.start_soon(work, run)
-            return len(sessions(postgres)), [await store.get(run.id) for run in runs]
+            return postgres.sessions(), [await store.get(run.id) for run in runs]
 
     count, kept = anyio.run(main)
     assert count == 1
     assert [(run.output, run.messages) for run in kept] == [(run.id, [run.id]) for run in runs]
-    assert sessions(postgres) == []
+    postgres.wait_for_sessions(0)
 
 
 def test_a_transaction_that_fails_leaves_nothing_and_the_session_goes_on(postgres):
@@ -305,7 +300,7 @@ def test_a_transaction_that_fails_leaves_nothing_and_the_session_goes_on(postgre
         async with open_runs(postgres.where, workspace=Path(WORKSPACE)) as store:
             await store.create(run)
             postgres.sql("ALTER TABLE packbelt_conversations RENAME TO away")
-            with pytest.raises(RunStoreError, match="PostgreSQL refuses: relation .* does not exist"):
+            with pytest.raises(RunStoreError, match=r"PostgreSQL refuses: relation .* does not exist"):
                 await store.finish(run.id, RunStatus.COMPLETED, output="", messages=[])
             postgres.sql("ALTER TABLE away RENAME TO packbelt_conversations")
             return await store.get(run.id)
@@ -315,7 +310,7 @@ def test_a_transaction_that_fails_leaves_nothing_and_the_session_goes_on(postgre
 
 def test_a_killed_process_is_found_on_the_server_too(postgres):
     """Its session ends with it, and so does its lock; the other's stays."""
-    killed, alive = Worker(postgres.where).opened(), Worker(postgres.where).opened()
+    killed, alive = Worker(postgres).opened(), Worker(postgres).opened()
     run, kept = new_run_id(), new_run_id()
     assert killed.ask("create", run) == "ok"
     assert alive.ask("create", kept) == "ok"

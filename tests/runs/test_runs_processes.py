@@ -5,7 +5,7 @@ from collections import Counter
 
 import anyio
 import pytest
-from worker import WORKSPACE
+from runs_worker import WORKSPACE
 
 from packbelt.live.runs import Run, RunBusyError, RunNotResumableError, RunStatus, new_run_id
 

@@ -83,13 +83,16 @@ class Belt(Mapping[str, BeltTool]):
         fold: the table's answer, by state and by row.
     """
 
-    def __init__(self, registry: Registry, subject: Subject) -> None:
+    def __init__(self, registry: Registry, subject: Subject, *, search: bool = False) -> None:
         self.registry = registry
         self.subject = subject
         self._placement = Placement(subject)
         self._ask = (subject, self._placement)
         self.fold: Fold = fold(self._ask)
-        states = self.fold.states
+        states = self._states = dict(self.fold.states)
+        if search:
+            states[State.DEFERRED] |= states[State.PACKED]
+            states[State.PACKED] = 0
         self.direct = states[State.DIRECT]
         self.packed = states[State.PACKED]
         self.deferred = states[State.DEFERRED]
@@ -102,10 +105,17 @@ class Belt(Mapping[str, BeltTool]):
 
     def state(self, i: int) -> State:
         """The state of the tool at a bit."""
-        for state, mask in self.fold.states.items():
+        for state, mask in self._states.items():
             if mask >> i & 1:
                 return state
         return State.UNKNOWN
+
+    def searched(self) -> "Belt":
+        """The same decision for a target that defers by its own search: what is packed is found by it.
+
+        Placement alone differs; what is callable, and why, is the same.
+        """
+        return Belt(self.registry, self.subject, search=True)
 
     def decision(self, i: int) -> Decision:
         """State, reasons and routes of the tool at a bit."""
@@ -116,7 +126,8 @@ class Belt(Mapping[str, BeltTool]):
 
     def reasons(self, i: int) -> tuple[Reason, ...]:
         """Why the tool at a bit is in its state."""
-        return reasons_of(self._ask, self.fold, self.state(i), i)
+        state = next((state for state, mask in self.fold.states.items() if mask >> i & 1), State.UNKNOWN)
+        return reasons_of(self._ask, self.fold, state, i)
 
     @cached_property
     def approve(self) -> int:

@@ -139,10 +139,16 @@ def _open(belt: "Belt", opener: Tool, given: Mapping[str, Any] | None, spell: Sp
         if mask is None:
             return Denial(HintClass.UNKNOWN, pack, inner or {}, pack=pack)
         return Denial(_closed(belt, mask), pack, inner or {}, pack=pack)
-    i = _member(belt, mask or 0, name)
-    if i is None and (meant := unspelled(belt, name, spell)) != name:
-        i = _member(belt, mask or 0, meant)
-        if i is not None or name not in belt.registry.wire:
+    return _inside(belt, pack, name, inner, spell)
+
+
+def _inside(belt: "Belt", pack: str, said: str, inner: Mapping[str, Any] | None, spell: Spell) -> Admission:
+    """The call of a tool that was named inside a pack, by its plain wire name before any other spelling."""
+    mask = belt.registry.pack_mask(pack) or 0
+    name, i = said, _member(belt, mask, said)
+    if i is None and (meant := unspelled(belt, said, spell)) != said:
+        i = _member(belt, mask, meant)
+        if i is not None or said not in belt.registry.wire:
             name = meant
     if i is not None:
         return _call(belt, i, name, inner, pack)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from packbelt.belt.gate import Denial, admit
 from packbelt.belt.opener import index_lines
 from packbelt.belt.routes import cuts_of, routes_to
-from packbelt.belt.unknown import Unknown
 from packbelt.belt.spell import Spell
+from packbelt.belt.unknown import Unknown
 from packbelt.belt.voice import Voice
 from packbelt.catalog.registry import bits
 from packbelt.model import Call, Hint, HintClass, Rule, State, Suggestion

@@ -1,8 +1,8 @@
 """Names in the spelling of the target that their reader speaks through.
 
-A client shows a server's tools to its model under names of its own (`mcp__packbelt__use_pack`). What is to be
-called by such a name is spelled so. The `tool` inside a call of the opener is an argument that no client knows
-of: it is shown as the plain wire name and understood in either form.
+A client shows a server's tools to its model under names of its own (`mcp__packbelt__use_pack`). What is to
+be called by such a name is spelled so. The `tool` inside a call of the opener is an argument that no client
+knows of: it is shown as the plain wire name and understood in either form.
 """
 
 import re

@@ -94,8 +94,8 @@ def assemble(root: Path, embedded: Path, given: Sequence[Callable[..., Any] | To
             diagnostics += _unknown_root(config, {*agents, *broken})
             agents = {config.orchestrator: _implied(config.orchestrator, origin), **agents}
     unusable = _unusable(items, agents, servers, inline)
-    files = Files(config, servers.specs, inline)
-    tools = [*natives.values(), *handoff_tools(agents, broken, config.orchestrator, files)]
+    said = Files(config, servers.specs, inline)
+    tools = [*natives.values(), *handoff_tools(agents, broken, config.orchestrator, said)]
     everything = replace(
         known,
         names=known.names | {tool.name for tool in tools},

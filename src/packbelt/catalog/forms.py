@@ -34,7 +34,7 @@ HANDOFF_SCHEMA: Mapping[str, Any] = {
         "mcp_servers": {
             "type": "array",
             "items": {"type": "string"},
-            "description": "Leave it only these of its MCP servers; [] leaves none, absent all.",
+            "description": "Leave it only these of its MCP servers; [] leaves none.",
         },
     },
     "required": ["request"],

@@ -9,7 +9,9 @@ from packbelt.cli.failure import FINDINGS, FINE
 from packbelt.cli.options import Source, agent_argument, complete_tools, with_source
 
 if TYPE_CHECKING:
+    from packbelt.belt import Scope
     from packbelt.catalog.workspace import ServerSpec, Workspace
+    from packbelt.cli.connect_text import Watch
     from packbelt.live.fleet import Fleet
     from packbelt.model import ToolResult
 
@@ -63,6 +65,7 @@ def command(
     """
     from dataclasses import replace
 
+    from packbelt.belt import Scope
     from packbelt.cli.call_text import Settled, Telling, approver, arguments_of, show
     from packbelt.cli.connect import _allowed as allowed
     from packbelt.cli.connect_text import Watch
@@ -78,29 +81,35 @@ def command(
     report([one for one in load_errors(workspace) if not told(one)])
     run = load_runner(runner, workspace.root) if runner else None
     verdict = allowed(workspace, needed(workspace, agent, tool), granted=trust, may_ask=not source.json)
-    with EventLog(events) as log, Watch(len(verdict.trusted)) as watch:
+    asked = approver(granted=approve, may_ask=not source.json)
+    watch = Watch(len(verdict.trusted))
+    with EventLog(events) as log:
         fleet = open_fleet(
             workspace,
             run=run,
-            approve=approver(granted=approve, may_ask=not source.json),
+            approve=asked,
             trust=Settled.of(verdict),
             snapshot=None if source.from_variable else replace(source.snapshot(), servers={}),
             runs=":memory:",
             events=Telling(log, watch, verdict.trusted),
         )
-        result = foreground(lambda: _call(fleet, agent, deny, tool, arguments))
-    show(result, as_json=source.json)
+        result = foreground(lambda: _call(fleet, watch, Scope(agent, deny=deny), tool, arguments))
+    show(result, as_json=source.json, could_ask=asked is not None)
     return FINDINGS if result.is_error else FINE
 
 
 async def _call(
-    fleet: "Fleet", agent: str, deny: tuple[str, ...], tool: str, arguments: dict[str, Any]
+    fleet: "Fleet", watch: "Watch", scope: "Scope", tool: str, arguments: dict[str, Any]
 ) -> "ToolResult":
-    from packbelt.belt import Scope
+    from contextlib import AsyncExitStack
+
     from packbelt.live.agent import LiveAgent
     from packbelt.model import ToolCall
 
-    async with fleet, LiveAgent(fleet, Scope(agent, deny=deny), request=f"call {tool}") as live:
+    async with AsyncExitStack() as stack:
+        with watch:  # it has the terminal to itself, and gives it back before anybody is asked
+            await stack.enter_async_context(fleet)
+        live = await stack.enter_async_context(LiveAgent(fleet, scope, request=f"call {tool}"))
         turn = await live.turn()
         found = turn.belt.find(tool)
         name = found.tool.wire_name if found else tool

@@ -132,8 +132,14 @@ class Telling:
         self._log.emit(event)
 
 
-def show(result: ToolResult, *, as_json: bool) -> None:
-    """The result: its text as it is; or how it ended, on standard error; or all of it in JSON."""
+def show(result: ToolResult, *, as_json: bool, could_ask: bool) -> None:
+    """The result: its text as it is; or how it ended, on standard error; or all of it in JSON.
+
+    Args:
+        result: what came back.
+        as_json: whether a program reads it.
+        could_ask: whether there was anybody to approve the call.
+    """
     answer = result.answer
     if as_json:
         write_json(
@@ -149,5 +155,8 @@ def show(result: ToolResult, *, as_json: bool) -> None:
         click.echo(answer.text, nl=not answer.text.endswith("\n"))
     if answer.outcome is not Outcome.OK:
         note(f"{answer.outcome}: {result.text}")
-        if mend := _MENDS.get(answer.outcome, ""):
+        mend = _MENDS.get(answer.outcome, "")
+        if answer.outcome is Outcome.REJECTED and result.hint is None and not could_ask:
+            mend = "--approve says yes"
+        if mend:
             note(mend)

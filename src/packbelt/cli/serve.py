@@ -45,7 +45,7 @@ _NO_AGENT = "say whose belt, with --agent NAME (or --http HOST:PORT for all of t
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
     help="Bearer tokens, a line NAME=TOKEN each. A file that does not exist is made. Default: "
-    "PACKBELT_TOKENS, as NAME=TOKEN,NAME=TOKEN.",
+    "PACKBELT_SERVE_TOKENS, as NAME=TOKEN,NAME=TOKEN.",
 )
 @click.option(
     "--allow-host",
@@ -105,7 +105,7 @@ def command(
     Hand-offs are on the belt only with --handoffs brief or --runner. Calls that a person must approve are
     put to the client's user where the client has elicitation, and are rejected otherwise.
 
-    --http always wants a bearer token, which opens one agent's path. Without --tokens and PACKBELT_TOKENS
+    --http always wants a bearer token, which opens one agent's path. Without --tokens and PACKBELT_SERVE_TOKENS
     nothing is served. It speaks plain HTTP: beyond this machine, put a proxy or balancer with TLS before it.
 
     Of a snapshot only what is in force counts (ceiling, denies, approvals, skills, disabled agents), never

@@ -1,6 +1,6 @@
 """Bearer tokens: each opens one agent's path and no other.
 
-They come from `PACKBELT_TOKENS` (`agent=token`, separated by commas) or from a file with such a line for each
+They come from `PACKBELT_SERVE_TOKENS` (`agent=token`, separated by commas) or from a file with such a line for each
 agent, which its owner alone may read. Only their digests are kept; no error, log or event holds one.
 """
 
@@ -17,7 +17,7 @@ from typing import Self
 
 from packbelt.model import PackbeltError, Where
 
-VARIABLE = "PACKBELT_TOKENS"
+VARIABLE = "PACKBELT_SERVE_TOKENS"
 SHORTEST = 16
 """Letters of a token; a shorter one can be guessed."""
 _MAX_FILE = 1 << 20
@@ -68,7 +68,7 @@ class Tokens:
 
     @classmethod
     def of_environment(cls, environ: Mapping[str, str]) -> Self | None:
-        """The tokens of `PACKBELT_TOKENS`, or None where it is not set or empty.
+        """The tokens of `PACKBELT_SERVE_TOKENS`, or None where it is not set or empty.
 
         Raises:
             TokenError: it is not `agent=token`, separated by commas.

@@ -112,9 +112,7 @@ def user_store(environ: Mapping[str, str] | None = None) -> TokenStore:
     if chosen == "keyring":
         return KeyringStore()
     # The value is not shown: somebody may have put a token there.
-    raise TokenError(
-        f"{VARIABLE} names no place to keep tokens", mend=f"set {VARIABLE} to file or to keyring"
-    )
+    raise TokenError(f"{VARIABLE} names no place for tokens", mend=f"set {VARIABLE} to file or to keyring")
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +250,7 @@ def _keyring() -> "ModuleType":
 def _unusable(kind: type[Exception]) -> TokenError:
     return TokenError(
         f"the keyring cannot be used ({kind.__name__})",
-        mend=f"unlock it, or unset {VARIABLE} to use the file",
+        mend=f"unlock it, or set {VARIABLE} to file",
     )
 
 

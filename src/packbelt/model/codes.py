@@ -187,6 +187,9 @@ class Code(StrEnum):
     # what a belt reports
     WIRE_ALTERED = "wire.altered"
     WIRE_CLASH = "wire.clash"
+    # what compiling for a target reports
+    TARGET_NAME = "target.name"
+    TARGET_LIMIT = "target.limit"
     # what `check` finds
     MEMBER_UNKNOWN = "pack.member_unknown"
     OWNER_UNKNOWN = "pack.owner_unknown"
@@ -250,6 +253,8 @@ CODES: dict[Code, str] = {
     Code.SELECTOR_VANISHED: "A tool named exactly is no longer advertised by its server.",
     Code.WIRE_ALTERED: "A server tool's name had to be changed for the wire.",
     Code.WIRE_CLASH: "Two server tools have one wire name; neither is available.",
+    Code.TARGET_NAME: "A tool has no name in a target, or shares one there; it is left out.",
+    Code.TARGET_LIMIT: "More tools are sent than a target takes.",
     Code.MEMBER_UNKNOWN: "A pack's member has no tool behind it.",
     Code.OWNER_UNKNOWN: "A pack's owner or carrier is no agent.",
     Code.OWNER_IDLE: "A pack's owner can call none of its tools.",

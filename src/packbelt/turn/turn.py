@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
+from typing import Any
 
 from packbelt.belt import Belt, Scope, belt_of, resolve, started
 from packbelt.belt.opener import opener_tool
@@ -14,6 +15,7 @@ from packbelt.catalog.workspace import Workspace
 from packbelt.cost import Cost, Method, measure
 from packbelt.model import Code, Diagnostic, Level, Resolution, Tool
 from packbelt.prompt import Sections, render_prompt, render_sections
+from packbelt.providers import Form, compile_belt
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,21 @@ class Turn:
         """What a person should know about this belt and its sections."""
         return (*self.vanished, *self.belt.diagnostics, *self.rendered.diagnostics)
 
+    def compile(self, target: str, *, strict: bool = True, **options: Any) -> Form:
+        """The belt in a target's own request form: tools, system text and names agree.
+
+        Args:
+            target: `anthropic`, `openai`, `openai-chat`, `gemini`, `claude-agent-sdk`, `openai-agents`,
+                `pydantic-ai`, `langchain`, `copilot` or `mcp`.
+            strict: whether a tool that cannot be said there refuses the whole; else it alone is left out.
+            options: the target's own, such as `search=True` for deferral by its own tool search.
+
+        Raises:
+            TargetError: there is no such target, or it has no such option.
+            CompileError: a tool cannot be said there; names both sides.
+        """
+        return compile_belt(self.belt, target, strict=strict, **options)
+
     def resolve(self, name: str, arguments: object = None, spell: Spell = str) -> Resolution:
         """What becomes of a call: a `Call`, a `HandOff`, or a `Refusal` with a hint.
 
@@ -155,9 +172,7 @@ def first_turn(
     return Turn(belt, tuple(one for _, one in belt.subject.lost))
 
 
-def next_turn(
-    workspace: Workspace, snapshot: Snapshot, scope: Scope, runtime: Runtime | None = None
-) -> Turn:
+def next_turn(workspace: Workspace, snapshot: Snapshot, scope: Scope, runtime: Runtime | None = None) -> Turn:
     """A later turn of an agent that has started: what vanished meanwhile is reported, and refuses nobody.
 
     Raises:

@@ -294,9 +294,9 @@ def _parsed(url: str) -> "URL":
             "runs in PostgreSQL need the extra `postgres`", mend="pip install 'packbelt[postgres]'"
         ) from None
     _, slashes, rest = url.partition("://")
-    if rest.partition("?")[0].count("@") > 1:
+    if rest.count("@") > 1:  # one of a password: what follows it would be shown as the host
         raise RunStoreError(
-            "the URL for runs has more than one @", mend="write an @ in user or password as %40"
+            "the URL for runs has more than one @", mend="write an @ in user or password as %40, a ? as %3F"
         )
     try:
         parsed = make_url(f"{DRIVER}://{rest}" if slashes else "")

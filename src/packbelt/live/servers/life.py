@@ -43,7 +43,7 @@ class Settings:
 
     root: Path
     times: Times
-    environ: Mapping[str, str] | None
+    environ: Mapping[str, str] | None = field(repr=False)
     starts: anyio.CapacityLimiter
     answerable: bool = False
     oauth: OAuth | None = None

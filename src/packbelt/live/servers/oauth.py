@@ -36,8 +36,8 @@ PATIENCE = 300.0
 """Seconds that a person has to authorize."""
 _FOREVER = float("inf")
 _HEADER = "Authorization"
-
-_Flow = AsyncGenerator[httpx2.Request, httpx2.Response]
+_ATTEMPTS = 3
+"""As it is, refreshed, and once a person was asked."""
 
 Waiting = Callable[[], AbstractContextManager[object]]
 """Entered while a person is waited for: the server's clock stands still inside."""
@@ -139,46 +139,50 @@ class _Authorization(httpx2.Auth):
     def __repr__(self) -> str:
         return f"<authorization of server {self._name!r}>"
 
-    async def async_auth_flow(self, request: httpx2.Request) -> _Flow:
-        """Send a request with what there is; where that does not do, by way of the SDK's flow."""
+    async def async_auth_flow(
+        self, request: httpx2.Request
+    ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        """Send a request with what there is, then with what a refresh gives, then with what a person does."""
         await self._granted.load()
-        response: httpx2.Response | None = None
-        if not self._granted.stale:
+        asked, failed = False, ""
+        if self._granted.stale:
+            _, failed = await self._renew(request, None)
+        for attempt in range(_ATTEMPTS):
             self._attach(request)
             sent = self._granted.access_token
             response = yield request
-            if not await self._worth_more(response, sent):
+            if not _refused(response):
+                if response.is_success:  # what was refused before is not what is wrong from now on
+                    self._witness.refusal = ""
                 return
-        flow = self._authorized(request, response)
-        try:
-            outgoing = await anext(flow)
-            while True:
-                outgoing = await flow.asend((yield outgoing))
-        except StopAsyncIteration:
-            return
-        finally:
-            await flow.aclose()
+            if asked:
+                failed = f"was authorized, and answers HTTP {response.status_code} still"
+                self._gave_up = failed
+            failed = failed or await self._why_not(response, sent, first=attempt == 0)
+            if not failed:
+                asked, failed = await self._renew(request, response)
+            if failed:
+                self._witness.refusal = failed
+                return
 
-    async def _worth_more(self, response: httpx2.Response, sent: str) -> bool:
-        """Whether anything can be done about a response; where it cannot, the reason is noted."""
-        if _wants_scope(response):
-            return self._nobody_to_ask() == ""
-        if response.status_code != httpx2.codes.UNAUTHORIZED:
-            self._fine(response)
-            return False
-        if await self._granted.reload(sent):
-            return True
-        self._granted.expire(sent)
-        if not self._granted.stale and (line := self._nobody_to_ask()):
-            self._witness.refusal = line
-            return False
-        return True
+    async def _why_not(self, response: httpx2.Response, sent: str, *, first: bool) -> str:
+        """Why nothing can be done about a refused request; empty where something can."""
+        if response.status_code == httpx2.codes.FORBIDDEN:
+            return self._nobody_to_ask()
+        if await self._granted.reload(sent) or self._granted.access_token not in {"", sent}:
+            return ""
+        if first:
+            self._granted.expire(sent)
+        return "" if self._granted.stale else self._nobody_to_ask()
 
-    async def _authorized(self, request: httpx2.Request, response: httpx2.Response | None) -> _Flow:
-        """Drive the SDK's flow, giving it the response that there is to this request, if any.
+    async def _renew(self, request: httpx2.Request, refusal: httpx2.Response | None) -> tuple[bool, str]:
+        """Get another token by the SDK's flow, which is told how the request fared; None if it was not sent.
 
-        Yields the request itself and nothing else: what the SDK sends besides goes to other servers. Whatever
-        ends the flow badly becomes the reason, and the last response stands.
+        The flow would send the request itself, and let no other request pass meanwhile: it is left as soon
+        as it has a token.
+
+        Returns:
+            Whether a person was asked, and why there is no token; empty where there is one.
         """
         sent = request.headers.pop(_HEADER, None)
         asked, failed = False, ""
@@ -188,35 +192,25 @@ class _Authorization(httpx2.Auth):
             try:
                 outgoing = await anext(flow)
                 while True:
-                    await self._until_due(request, flow, outgoing)
-                    if response is None or request.headers.get(_HEADER) != sent:
-                        sent = request.headers.get(_HEADER)
-                        response = yield request
-                    if response.status_code == httpx2.codes.UNAUTHORIZED or _wants_scope(response):
-                        await self._prepare(until_then, response, asked=asked)
-                        asked = True
-                    outgoing = await flow.asend(response)
-            except StopAsyncIteration:
-                pass
+                    if outgoing is not request:
+                        outgoing = await flow.asend(await self._besides(outgoing))
+                        continue
+                    if asked or refusal is None or await self._renewed(request, sent):
+                        break
+                    await self._prepare(until_then)
+                    asked = True
+                    outgoing = await flow.asend(refusal)
             except Exception as error:  # noqa: BLE001 - a failed authorization costs this request alone
                 failed = self._authority.line(error)
-        # Out of the handler: no exception that may quote a token endpoint is anything's context.
-        if response is not None and not failed:
-            self._fine(response)
-        if failed:
-            self._witness.refusal = failed
         if failed and asked:  # nobody is asked twice
             self._gave_up = failed
             self._sdk.context.client_info = self._before
-        if response is None:
-            yield request
+        return asked, failed
 
-    async def _until_due(self, request: httpx2.Request, flow: _Flow, outgoing: httpx2.Request) -> None:
-        """Send what the SDK sends besides, until the request's own turn."""
-        while outgoing is not request:
-            outgoing = await flow.asend(await self._besides(outgoing))
-        if _HEADER not in request.headers and await self._granted.reload(""):
-            self._attach(request)
+    async def _renewed(self, request: httpx2.Request, sent: str | None) -> bool:
+        """Whether there is another token than the one that was refused: from a refresh, or in the store."""
+        now = request.headers.get(_HEADER)
+        return now != sent if now else await self._granted.reload("")
 
     async def _besides(self, request: httpx2.Request) -> httpx2.Response:
         response = await self._authority.send(request)
@@ -228,11 +222,6 @@ class _Authorization(httpx2.Auth):
         if token := self._granted.access_token:
             request.headers[_HEADER] = f"Bearer {token}"
 
-    def _fine(self, response: httpx2.Response) -> None:
-        """What was refused before is not what is wrong with the server from now on."""
-        if response.is_success:
-            self._witness.refusal = ""
-
     def _nobody_to_ask(self) -> str:
         """Why no person can be asked; empty where one can."""
         if self._granted.problem or self._gave_up:
@@ -241,10 +230,8 @@ class _Authorization(httpx2.Auth):
             return f"needs authorization: run `packbelt connect {self._name}` in a terminal"
         return ""
 
-    async def _prepare(self, until_then: AsyncExitStack, response: httpx2.Response, *, asked: bool) -> None:
+    async def _prepare(self, until_then: AsyncExitStack) -> None:
         """Take a port for the redirect, before the client is registered with it."""
-        if asked:
-            raise NotAuthorizedError(f"was authorized, and answers HTTP {response.status_code} still")
         if line := self._nobody_to_ask():
             raise NotAuthorizedError(line)
         self._redirect = await until_then.enter_async_context(listening())
@@ -262,11 +249,12 @@ class _Authorization(httpx2.Auth):
         if redirect is None or interact is None:  # `_prepare` comes before
             raise NotAuthorizedError(self._nobody_to_ask())
         with self._waiting():
-            return await redirect.ask(self._address, interact, self._oauth.patience)
+            return await redirect.ask(self._name, self._address, interact, self._oauth.patience)
 
 
-def _wants_scope(response: httpx2.Response) -> bool:
-    return (
+def _refused(response: httpx2.Response) -> bool:
+    """Whether more authorization is wanted."""
+    return response.status_code == httpx2.codes.UNAUTHORIZED or (
         response.status_code == httpx2.codes.FORBIDDEN
         and extract_field_from_www_auth(response, "error") == "insufficient_scope"
     )

@@ -15,8 +15,8 @@ from mcp.shared.auth import AuthorizationCodeResult
 from packbelt.live.servers.authority import NotAuthorizedError
 from packbelt.live.servers.failure import clean
 
-Interact = Callable[[str], None]
-"""Shows or opens an authorization address to whoever sits there, and returns; called in a worker thread."""
+Interact = Callable[[str, str], None]
+"""Shows a person a server's name and its authorization address, or opens it; called in a worker thread."""
 
 HOST = "127.0.0.1"
 PATH = "/callback"
@@ -51,10 +51,13 @@ class Redirect:
     _result: AuthorizationCodeResult | None = field(default=None, repr=False)
     _answered: anyio.Event = field(default_factory=anyio.Event, repr=False)
 
-    async def ask(self, address: str, interact: Interact, patience: float) -> AuthorizationCodeResult:
+    async def ask(
+        self, server: str, address: str, interact: Interact, patience: float
+    ) -> AuthorizationCodeResult:
         """Show a person the address, and wait for the redirect.
 
         Args:
+            server: the server's name.
             address: the authorization address; its `state` is the only one that is accepted.
             interact: shows it.
             patience: seconds.
@@ -67,7 +70,7 @@ class Redirect:
         async def show() -> None:
             nonlocal unshown
             try:
-                await anyio.to_thread.run_sync(interact, address, abandon_on_cancel=True)
+                await anyio.to_thread.run_sync(interact, server, address, abandon_on_cancel=True)
             except Exception as error:  # noqa: BLE001 - the host's own callback
                 unshown = type(error).__name__
                 tasks.cancel_scope.cancel()

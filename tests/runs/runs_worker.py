@@ -1,11 +1,9 @@
-"""Another process on the same runs. Told by lines on standard input, answers by lines on standard output.
+"""Another process on the same runs. Told by lines through a pipe, answers by words.
 
-The place comes by the environment (a URL's password is no argument). Each line is `verb id`; `at:<time>` before
-a verb waits, spinning, for that moment of the monotonic clock, which all processes of a machine share.
+Each line is `verb id`; `at:<time>` before a verb waits, spinning, for that moment of the monotonic clock, which
+all processes of a machine share.
 """
 
-import os
-import sys
 import time
 from pathlib import Path
 
@@ -42,21 +40,20 @@ async def obey(store, verb, run):
         raise ValueError(verb)
 
 
-async def main():
-    where = os.environ["PLACE"]
-    async with open_runs(where if "://" in where else Path(where), workspace=Path(WORKSPACE)) as store:
-        print("open", flush=True)
-        for line in sys.stdin:
+async def listen(place, pipe):
+    async with open_runs(place, workspace=Path(WORKSPACE)) as store:
+        pipe.send("open")
+        while line := pipe.recv():
             *when, verb, run = line.split()
             while when and time.monotonic() < float(when[0].removeprefix("at:")):
                 pass
             try:
                 await obey(store, verb, run)
             except PackbeltError as error:
-                print(type(error).__name__, flush=True)
+                pipe.send(type(error).__name__)
             else:
-                print("ok", flush=True)
+                pipe.send("ok")
 
 
-if __name__ == "__main__":
-    anyio.run(main)
+def work(place, pipe):
+    anyio.run(listen, place, pipe)

@@ -1,0 +1,40 @@
+"""What an idle agent of an open fleet occupies; a process of its own. Prints one JSON object."""
+
+import gc
+import json
+import sys
+from contextlib import AsyncExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+sys.path[0] = str(Path(__file__).parents[1])
+
+AGENTS, SERVERS = 200, 10
+
+
+async def main() -> None:
+    import packbelt
+    from bench.fleet import place
+    from bench.memory import resident
+
+    with TemporaryDirectory() as folder:
+        async with AsyncExitStack() as stack:
+            workspace = place(Path(folder), SERVERS)
+            fleet = await stack.enter_async_context(packbelt.open(workspace, trust=True, runs=":memory:"))
+            warm = await stack.enter_async_context(fleet.agent("boss"))
+            tools = len((await warm.turn()).tools)
+            gc.collect()
+            before = resident()
+            for _ in range(AGENTS):
+                agent = await stack.enter_async_context(fleet.agent("boss"))
+                await agent.turn()
+            gc.collect()
+            after = resident()
+    each = (after - before) / AGENTS * 1e3
+    print(json.dumps({"agents": AGENTS, "tools": tools, "fleet": before, "each": each}))
+
+
+if __name__ == "__main__":
+    import anyio
+
+    anyio.run(main)
