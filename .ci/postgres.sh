@@ -40,7 +40,7 @@ free_port() {
 }
 
 start() {
-  home=$(mktemp -d)
+  home=$(mktemp -d /tmp/postgres.XXXXXXXX) # where its user finds the way too
   trap stop EXIT
   local password port
   password=$(python3 -c 'import secrets; print(secrets.token_hex(16))')

@@ -20,11 +20,12 @@ what is wrong, where, and the mend. What else of the workspace did not load is s
 whatever the command. On a terminal there is colour, which `NO_COLOR=1` takes away; in a pipe there is plain
 text.
 
-`PACKBELT_SNAPSHOT` names a snapshot where no `--snapshot` does; `connect` alone does not read it.
+`PACKBELT_SNAPSHOT` names a snapshot where no `--snapshot` does; `connect`, `call` and `serve` do not read it.
 
-Only `connect` starts anything. Only `dump --out`, `connect --save` and `connect --lock` write, and the answer
-"always" to the question of `connect`, which is remembered in the user's trust file (`connect --help` says
-where that is).
+Only `connect`, `call` and `serve` start anything. Only `dump --out`, `connect --save` and `connect --lock`
+write, and the answer "always" to the question of `connect` and `call`, which is remembered in the user's
+trust file (`connect --help` says where that is); `--events` appends to its file, and `serve` keeps runs and
+makes a file of tokens where it is asked to.
 
 Shell completion of commands, agents, tools, packs and servers, for the start-up file of the shell:
 

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 sys.path[0] = str(Path(__file__).parents[1])
 
-AGENTS, SERVERS = 200, 10
+AGENTS, SERVERS = 1000, 10
 
 
 async def main() -> None:

@@ -12,11 +12,11 @@ from time import monotonic, perf_counter, perf_counter_ns, process_time_ns
 from typing import Any
 
 import anyio
-from bench.fleet import COMMAND, place, wire
-from bench.table import Row
 from mcp import Client, StdioServerParameters
 
 import packbelt
+from bench.fleet import COMMAND, place, wire
+from bench.table import Row
 from packbelt.live import fleet as live
 from packbelt.model import ToolCall
 
@@ -71,14 +71,16 @@ async def _relay(root: Path, seconds: float) -> list[Row]:
     middle = {name: median(times[5:]) / 1e6 for name, times in wall.items()}
     used = {name: median(times[5:]) / 1e6 for name, times in cpu.items()}
     best = (min(cpu["relay"]) - min(cpu["direct"])) / 1e6
+    over = used["relay"] - used["direct"]
     note = f"the SDK's client: {middle['direct']:.2f} ms a call, {used['direct']:.2f} of it CPU"
+    later = middle["relay"] - middle["direct"]
     found = [
-        Row("relay of a call, CPU over the direct call", used["relay"] - used["direct"], "ms", 0.3, note=note, best=best),
-        Row("... elapsed over the direct call", middle["relay"] - middle["direct"], "ms", note="run record in SQLite"),
+        Row("relay of a call, CPU over the direct call", over, "ms", 0.3, note=note, best=best),
+        Row("... elapsed over the direct call", later, "ms", note="run record in SQLite"),
     ]
     if "peer" in used:
-        ratio = (used["peer"] - used["direct"]) / (used["relay"] - used["direct"])
-        note = f"FastMCP's proxy in the same process: {used['peer'] - used['direct']:.2f} ms over the direct call"
+        peer = used["peer"] - used["direct"]
+        ratio, note = peer / over, f"FastMCP's proxy in the same process: {peer:.2f} ms over the direct call"
         found.append(Row("relay, times cheaper than FastMCP's proxy", ratio, "x", note=note))
     return found
 
@@ -129,5 +131,6 @@ def _memory() -> list[Row]:
         reason = (done.stderr.strip().splitlines() or ["it died"])[-1]
         return [Row("memory of an idle agent", None, "kB", note=reason)]
     said = json.loads(done.stdout)
-    note = f"{said['agents']} agents, {said['tools']} tools on each belt; the fleet alone: {said['fleet']:.0f} MB"
+    alone = f"the fleet alone: {said['fleet']:.0f} MB"
+    note = f"{said['agents']} agents, {said['tools']} tools on each belt; {alone}"
     return [Row("memory of an idle agent", said["each"], "kB", note=note)]

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -411,8 +412,13 @@ def test_a_person_is_asked_at_the_terminal(at_terminal, started, key, outcome):
 def test_an_interrupt_at_the_question_ends_everything(at_terminal, started):
     process, terminal = at_terminal("boss", "one/delicate", "--trust")
     read_until(terminal, b"[y/N]")
-    process.send_signal(signal.SIGINT)
-    assert process.wait(60) == 130
+    deadline = time.monotonic() + 60
+    while process.poll() is None:  # a signal just before the wait for a key begins does not end that wait
+        assert time.monotonic() < deadline
+        process.send_signal(signal.SIGINT)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(10)
+    assert process.returncode == 130
     assert started() == ["one"]
 
 
@@ -433,7 +439,7 @@ def test_a_call_cut_short_leaves_no_process(project, started, number, code):
     finally:
         process.kill()
         process.communicate()
-    assert (process.returncode, out, err) == (code, b"", b"")
+    assert (process.returncode, out, err.strip()) == (code, b"", b"")  # click ends the line of a ^C
     assert started() == ["one"]
 
 
@@ -456,29 +462,20 @@ def test_the_time_server(project, process):
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["timezone"] == "UTC"
-    wrong = process("-m", "packbelt", "call", "boss", "time/get_current_time", "{}", "--trust", cwd=project)
-    assert (wrong.returncode, wrong.stdout) == (1, "")
-    assert wrong.stderr.startswith("packbelt: rejected: ")
-    assert "timezone" in wrong.stderr
 
 
-def test_secrets_a_servers_variables_show_up_nowhere(project, process):
+def test_arguments_that_do_not_fit_are_rejected_before_anything_happens(project, run):
+    done = run(project, "call", "boss", "ask_worker", "{}", "--trust", "--runner", "loop:run", "--json")
+    assert (done.exit_code, json.loads(done.stdout)["hint"]["class"]) == (1, "invalid_arguments")
+
+
+def test_secrets_a_servers_variables_show_up_nowhere(project, run, monkeypatch):
+    monkeypatch.setenv("SECRET_TOKEN", CANARY)
     servers = json.loads((project / ".mcp.json").read_text())["mcpServers"]
-    servers["one"]["env"] = {"TOKEN": "${SECRET_TOKEN}"}
+    servers["one"] |= {"env": {"TOKEN": "${SECRET_TOKEN}"}, "args": [*servers["one"]["args"], "env"]}
     (project / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
     for tool in ("one/env", "one/fail", "one/die", "one/nowhere"):
-        done = process(
-            "-m",
-            "packbelt",
-            "call",
-            "boss",
-            tool,
-            "--trust",
-            "--events",
-            "e",
-            cwd=project,
-            SECRET_TOKEN=CANARY,
-        )
+        done = run(project, "call", "boss", tool, "--trust", "--events", "e")
         assert CANARY not in done.stdout + done.stderr
-    assert len(events_of(project / "e")) > 8
+    assert {event["kind"] for event in events_of(project / "e")} == {"server", "run", "turn", "call"}
     assert CANARY not in (project / "e").read_text()

@@ -42,6 +42,7 @@ class Home:
         self.root = root
         self.pids = root / "pids"
         self.log = root / "log"
+        self.trusted = True
         (root / "prompts/agents").mkdir(parents=True)
         (root / "packbelt.yaml").write_text(CONFIG)
         for name, front in AGENTS.items():
@@ -65,10 +66,25 @@ class Home:
 
     def environment(self, **more):
         kept = {k: v for k, v in os.environ.items() if not k.startswith("PACKBELT")}
-        return {**kept, "XDG_CONFIG_HOME": str(self.root / ".config"), "XDG_STATE_HOME": str(self.root / ".state"), **more}
+        return {
+            **kept,
+            "XDG_CONFIG_HOME": str(self.root / ".config"),
+            "XDG_STATE_HOME": str(self.root / ".state"),
+            **more,
+        }
 
     def command(self, *options):
-        return [*PACKBELT, "serve", "-w", str(self.root), "--trust", "--runs", str(self.root / "runs.db"), *options]
+        trust = ["--trust"] if self.trusted else []
+        return [
+            *PACKBELT,
+            "serve",
+            "-w",
+            str(self.root),
+            *trust,
+            "--runs",
+            str(self.root / "runs.db"),
+            *options,
+        ]
 
     def logged(self):
         return self.log.read_text().splitlines() if self.log.exists() else []
@@ -154,7 +170,9 @@ def serving(home, *options, **environ):
 
 @contextmanager
 def http(home, *options, **environ):
-    with serving(home, "--http", "127.0.0.1:0", *options, **{"PACKBELT_SERVE_TOKENS": IN_ENVIRONMENT, **environ}) as gateway:
+    with serving(
+        home, "--http", "127.0.0.1:0", *options, **{"PACKBELT_SERVE_TOKENS": IN_ENVIRONMENT, **environ}
+    ) as gateway:
         gateway.wait_for("ready")
         yield gateway
 

@@ -27,7 +27,13 @@ from gateway_helpers import IN_ENVIRONMENT, Gateway, alive, serving
 )
 def test_bad_input(home, options, said):
     done = subprocess.run(
-        home.command(*options), env=home.environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
+        home.command(*options),
+        check=False,
+        env=home.environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("packbelt: error: ")
@@ -77,18 +83,43 @@ def test_an_agent_that_cannot_start_ends_it(home):
 
 
 def test_servers_that_nobody_trusted_are_left_out_and_named(home):
-    command = [word for word in home.command("--agent", "lead") if word != "--trust"]
-    done = subprocess.run(
-        command, env=home.environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
-    )
-    assert done.returncode == 0
+    home.trusted = False
+    gateway = Gateway(home, "--agent", "lead")
+    assert gateway.wait_for("untrusted")["servers"] == ["boxed", "main", "vault"]
+    gateway.wait_for("ready")
+    assert gateway.stop()[0] == 0
     assert not home.pids.exists()
+    gateway = Gateway(home, "--agent", "lead", PACKBELT_TRUST=str(home.root))
+    gateway.wait_for("ready")
+    assert len(alive(home)) == 3
+    assert gateway.stop()[0] == 0
+
+
+def test_a_server_that_fails_is_left_out_and_named(home):
+    home.servers["gone"] = {"command": "no-such-command-anywhere"}
+    home.server("spare", tools=["echo"])
+    gateway = Gateway(home, "--agent", "lead")
+    assert gateway.wait_for("server")["server"] == "gone"
+    gateway.wait_for("ready")
+    assert gateway.stop()[0] == 0
+
+
+def test_a_gateway_whose_own_entry_stands_in_its_workspace_does_not_start_itself(home):
+    command, *args = home.command("--agent", "lead")
+    home.servers["belt"] = {"command": command, "args": args}
+    home.server("spare", tools=["echo"])
+    gateway = Gateway(home, "--agent", "lead")
+    gateway.wait_for("ready")
+    assert len(alive(home)) == 4
+    assert gateway.stop()[0] == 0
 
 
 def test_there_must_be_a_workspace(home, tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
     command = [*home.command()[:3], "serve", "--agent", "orchestrator"]
-    done = subprocess.run(command, cwd=empty, env=home.environment(), capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        command, check=False, cwd=empty, env=home.environment(), capture_output=True, text=True, timeout=60
+    )
     assert done.returncode == 2
     assert "there is no workspace here" in done.stderr

@@ -17,7 +17,7 @@ class Person:
         self.asked = []
         self._answer = t.ElicitResult(action=action, content=content)
 
-    async def __call__(self, context, params):
+    async def __call__(self, _context, params):
         self.asked.append(params)
         return self._answer
 
@@ -100,7 +100,10 @@ async def test_over_http_approvals_are_rounds_that_need_no_memory(home):
 async def test_an_approval_of_one_process_counts_in_another_and_for_that_call_alone(home):
     never = Person("decline")
     with http(home) as one, http(home) as other:
-        async with over_http(one, elicitation_callback=never) as first, over_http(other, elicitation_callback=never) as second:
+        async with (
+            over_http(one, elicitation_callback=never) as first,
+            over_http(other, elicitation_callback=never) as second,
+        ):
             asked = await ask(first, *GUARDED)
             assert asked.input_requests.keys() == {"approval"}
             done = await ask(second, *GUARDED, asked.request_state)

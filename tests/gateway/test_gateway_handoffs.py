@@ -33,18 +33,27 @@ async def test_without_a_runner_they_are_not_on_the_belt(home):
 @pytest.mark.parametrize("mode", MODES)
 @run
 async def test_a_brief_is_all_that_a_sub_agent_of_the_clients_needs(home, mode):
-    async with stdio(home, "--handoffs", "brief", "--as", "belt", mode=mode) as client:
+    events = home.root / "events.jsonl"
+    options = ("--handoffs", "brief", "--as", "belt", "--events", str(events))
+    async with stdio(home, *options, mode=mode) as client:
         assert {"ask_worker", "ask_locked"} <= set(await names(client))
         result = await client.call_tool(*HANDOFF)
         text = text_of(result)
     assert not result.is_error
-    for part in ("locked: Keeps the vault.", "## Task\n\nopen it", "## Context\n\nthe third one", "You are locked."):
+    for part in (
+        "locked: Keeps the vault.",
+        "## Task\n\nopen it",
+        "## Context\n\nthe third one",
+        "You are locked.",
+    ):
         assert part in text
     assert "only these are meant for it: vault. packbelt cannot see to that" in text
     command = shlex.join(["packbelt", "serve", "--agent", "locked", "-w", str(home.root), "--as", "belt"])
     assert f"`{command}`, on stdio" in text
     assert "under the name `belt`" in text
     assert home.logged() == []
+    (call,) = [one for line in events.read_text().splitlines() if (one := json.loads(line))["kind"] == "call"]
+    assert (call["tool"], call["outcome"]) == ("handoff:ask_locked", "ok")
 
 
 @run
@@ -87,7 +96,9 @@ async def test_a_brief_that_a_person_must_approve_is_asked_for_first(home, mode)
         assert "declined" in text_of(await client.call_tool("ask_worker", {"request": "dig"}))
     assert len(asked) == 2
     async with stdio(home, "--handoffs", "brief", mode=mode) as client:
-        assert "needs a person's approval" in text_of(await client.call_tool("ask_worker", {"request": "dig"}))
+        assert "needs a person's approval" in text_of(
+            await client.call_tool("ask_worker", {"request": "dig"})
+        )
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -116,7 +127,9 @@ async def test_what_a_runners_agent_calls_is_approved_by_the_client_that_handed_
         return t.ElicitResult(action="accept")
 
     async with stdio(home, "--runner", "my_loop:run", mode=mode, elicitation_callback=person) as client:
-        assert "locked found: open it" in text_of(await client.call_tool("ask_locked", {"request": "open it"}))
+        assert "locked found: open it" in text_of(
+            await client.call_tool("ask_locked", {"request": "open it"})
+        )
     (message,) = asked
     assert message.startswith('May lead > locked call echo of MCP server "vault"?')
     async with stdio(home, "--runner", "my_loop:run", mode=mode) as client:

@@ -1,7 +1,6 @@
 """All agents over streamable HTTP: the same belt, and a door that opens to its own token alone."""
 
 import json
-import os
 import stat
 from pathlib import Path
 
@@ -21,7 +20,9 @@ async def test_each_agent_has_its_own_belt_at_its_own_path(home):
         for mode in MODES:
             async with over_http(gateway, "lead", mode) as client:
                 assert "use_pack" in await names(client)
-                assert text_of(await client.call_tool("mcp__main__echo", {"text": "over http"})) == "over http"
+                assert (
+                    text_of(await client.call_tool("mcp__main__echo", {"text": "over http"})) == "over http"
+                )
                 boxed = {"pack": "mcp:boxed", "tool": "echo", "arguments": {"text": "opened"}}
                 assert text_of(await client.call_tool("use_pack", boxed)) == "opened"
                 for name, said in (
@@ -80,6 +81,27 @@ async def test_a_client_that_disconnects_mid_call_cancels_the_call_at_the_server
             assert text_of(await client.call_tool("mcp__main__echo", {"text": "unharmed"})) == "unharmed"
 
 
+@run
+async def test_requests_leave_nothing_behind(home):
+    with http(home) as gateway:
+        held = Path(f"/proc/{gateway.process.pid}/fd")
+
+        async def some():
+            for mode in MODES:
+                async with over_http(gateway, mode=mode) as client:
+                    await names(client)
+                    with anyio.move_on_after(0.3):
+                        await client.call_tool("mcp__main__slow", {})
+
+        await some()
+        await until(lambda: home.logged().count("cancelled slow") == 2)
+        before = len(list(held.iterdir()))
+        for _ in range(5):
+            await some()
+        await until(lambda: home.logged().count("cancelled slow") == 12)
+        await until(lambda: len(list(held.iterdir())) <= before)
+
+
 @pytest.fixture
 def gateway(home):
     with http(home, "--allow-host", "belts.example") as started:
@@ -96,7 +118,10 @@ def post(gateway, path="/agents/lead", token=TOKENS["lead"], method="POST", **he
 
 def test_the_door(gateway):
     assert post(gateway).status_code == 200
-    for token, said in ((None, 'Bearer realm="packbelt"'), ("wrong", 'Bearer realm="packbelt", error="invalid_token"')):
+    for token, said in (
+        (None, 'Bearer realm="packbelt"'),
+        ("wrong", 'Bearer realm="packbelt", error="invalid_token"'),
+    ):
         for path in ("/agents/lead", "/agents/nobody", "/"):
             refused = post(gateway, path, token)
             assert (refused.status_code, refused.headers["www-authenticate"]) == (401, said)
@@ -166,7 +191,7 @@ async def test_a_token_file_is_made_and_then_read(home):
             assert "mcp__main__echo" in await names(client)
         said = "\n".join(line for line in gateway.said if line)
         assert not any(token in said for token in made.values())
-    os.chmod(file, 0o640)
+    file.chmod(0o640)
     with serving(home, "--http", "127.0.0.1:0", "--tokens", str(file)) as gateway:
         gateway.process.wait(60)
     code, _, said = gateway.stop()

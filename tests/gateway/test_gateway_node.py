@@ -39,8 +39,10 @@ def typescript(home, tmp_path):
     script = shutil.copy(HERE / "node/client.mjs", tmp_path)
 
     def ask(**reach):
-        told = json.dumps({"calls": CALLS, "answer": "accept", **reach})
-        done = subprocess.run(["node", script, told], capture_output=True, text=True, timeout=120)
+        told = json.dumps({"calls": CALLS, "answer": "accept", "grown": True, **reach})
+        done = subprocess.run(
+            ["node", script, told], check=False, capture_output=True, text=True, timeout=120
+        )
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
@@ -85,7 +87,9 @@ def inspector(home):
     def ask(*options):
         command = ["node", str(script), "--cli", *options, "--quiet"]
         env = home.environment(HOME=str(home.root))
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=env, cwd=home.root)
+        done = subprocess.run(
+            command, check=False, capture_output=True, text=True, timeout=120, env=env, cwd=home.root
+        )
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 

@@ -18,7 +18,11 @@ async def test_texts_name_what_the_client_shows(home, mode):
         assert 'mcp__belt__use_pack(pack="mcp:boxed"' in listing
         hint = text_of(await client.call_tool("mcp__main__ekko", {}))
         assert "mcp__belt__mcp__main__echo" in hint
-        call = {"pack": "mcp:boxed", "tool": "mcp__belt__mcp__boxed__echo", "arguments": {"text": "either form"}}
+        call = {
+            "pack": "mcp:boxed",
+            "tool": "mcp__belt__mcp__boxed__echo",
+            "arguments": {"text": "either form"},
+        }
         assert text_of(await client.call_tool("use_pack", call)) == "either form"
         call["tool"] = "mcp__boxed__echo"
         assert text_of(await client.call_tool("use_pack", call)) == "either form"

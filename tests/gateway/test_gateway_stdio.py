@@ -137,6 +137,28 @@ async def test_list_changed_comes_before_the_new_list_and_only_then(home):
 
 
 @run
+async def test_a_server_that_ends_costs_its_own_call_and_is_started_again(home):
+    home.server("frail", tools=["die", "echo"])
+    told = []
+
+    async def hear(message):
+        told.append(type(message))
+
+    async with stdio(home, agent="worker", mode="legacy", message_handler=hear) as client:
+        before = await names(client)
+        lost = await client.call_tool("mcp__frail__die", {})
+        assert lost.is_error
+        assert text_of(await client.call_tool("mcp__main__echo", {"text": "unharmed"})) == "unharmed"
+        await until(lambda: t.ResourceListChangedNotification in told)
+        with anyio.fail_after(60):
+            while (again := await client.call_tool("mcp__frail__echo", {"text": "back"})).is_error:
+                await anyio.sleep(0.1)
+        assert text_of(again) == "back"
+        await until(lambda: told.count(t.ToolListChangedNotification) >= 2)
+        assert await names(client) == before
+
+
+@run
 async def test_list_changed_reaches_those_who_listen_since_2026(home):
     async with stdio(home) as client:
         before = await names(client)
@@ -148,9 +170,14 @@ async def test_list_changed_reaches_those_who_listen_since_2026(home):
             assert await names(client) == [*before, "mcp__main__grown"]
 
 
+async def nobody(_context, _params):
+    return t.ElicitResult(action="cancel")
+
+
+@pytest.mark.parametrize("asked", [None, nobody])
 @run
-async def test_a_call_that_the_client_gives_up_is_cancelled_at_the_server(home):
-    async with stdio(home) as client:
+async def test_a_call_that_the_client_gives_up_is_cancelled_at_the_server(home, asked):
+    async with stdio(home, elicitation_callback=asked) as client:
         with anyio.move_on_after(30) as scope:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(client.call_tool, "mcp__main__slow", {})

@@ -108,7 +108,9 @@ def test_the_first_answer_waits_for_no_server_and_the_list_for_all(home):
 
 
 def test_standard_output_carries_messages_only(home):
-    gateway = Gateway(home, "--agent", "lead", "--as", "a-name-that-is-so-long-that-some-tools-will-not-fit-into-it")
+    gateway = Gateway(
+        home, "--agent", "lead", "--as", "a-name-that-is-so-long-that-some-tools-will-not-fit-into-it"
+    )
     send(gateway, INITIALIZE)
     send(gateway, {"jsonrpc": "2.0", "method": "notifications/initialized"})
     call(gateway, 2, "tools/call", name="mcp__main__echo", arguments={"text": "a\nb"})
@@ -126,14 +128,20 @@ def test_a_terminal_is_told_what_it_waits_for(home):
 
     leader, follower = pty.openpty()
     with subprocess.Popen(
-        home.command("--agent", "lead"), env=home.environment(), stdin=follower, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        home.command("--agent", "lead"),
+        env=home.environment(),
+        stdin=follower,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     ) as process:
         line = process.stderr.readline().decode()
         process.send_signal(signal.SIGINT)
         process.wait(30)
     os.close(leader)
     os.close(follower)
-    assert "serving lead on standard input and output, where an MCP client is expected; Ctrl-C ends it" in line
+    assert (
+        "serving lead on standard input and output, where an MCP client is expected; Ctrl-C ends it" in line
+    )
     assert process.returncode in (0, 130)  # 130 where it had not begun to serve yet
 
 

@@ -56,8 +56,8 @@ def test_a_key_is_one_agents_and_the_same_in_every_process():
         (f"={CANARY}", "entry 1: it is not agent=token"),
         ("lead=canary", "no bearer token of at least 16 letters"),
         (f"lead={CANARY} {OTHER}", "no bearer token"),
-        (f"lead={CANARY},worker={CANARY}", "'worker' and 'lead' have one token"),
-        (f"lead={CANARY},lead={OTHER}", "'lead' has two tokens"),
+        (f"lead={CANARY},worker={CANARY}", "'lead' and 'worker' have the same token"),
+        (f"lead={CANARY},lead={OTHER}", "'lead' has a second token"),
         (f"lead={CANARY},", "entry 2: it is not agent=token"),
     ],
 )

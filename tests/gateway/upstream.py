@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from upstream_facts import DEFINED, PICTURE  # noqa: E402 - `python -S` knows no other place
+from upstream_facts import DEFINED, PICTURE
 
 config = json.loads(sys.argv[1])
 listed = list(config.get("tools", ["echo"]))
@@ -52,9 +52,17 @@ def call(identity, name, arguments):
     if name == "ask":
         answers[f"ask-{identity}"] = waiting = {"event": threading.Event()}
         schema = {"type": "object", "properties": {"colour": {"type": "string"}}, "required": ["colour"]}
-        say({"id": f"ask-{identity}", "method": "elicitation/create", "params": {"message": "Which colour?", "requestedSchema": schema}})
+        say(
+            {
+                "id": f"ask-{identity}",
+                "method": "elicitation/create",
+                "params": {"message": "Which colour?", "requestedSchema": schema},
+            }
+        )
         waiting["event"].wait()
         return text(json.dumps(waiting["result"], sort_keys=True))
+    if name == "die":
+        os._exit(1)
     if name == "slow":
         while identity not in cancelled:
             time.sleep(0.01)
@@ -82,7 +90,9 @@ def answer(message):
     if method == "resources/templates/list":
         return {"resourceTemplates": [{"uriTemplate": "note://{n}", "name": "notes"}]}
     if method == "resources/read":
-        return {"contents": [{"uri": params["uri"], "mimeType": "text/plain", "text": f"note at {params['uri']}"}]}
+        return {
+            "contents": [{"uri": params["uri"], "mimeType": "text/plain", "text": f"note at {params['uri']}"}]
+        }
     raise LookupError(method)
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from probes import callable_ids
 
 from packbelt.catalog.handoffs import handoff_tools
+from packbelt.catalog.inherited import Files
 from packbelt.model import PackbeltError, Permission, Selector, ServerStatus
 from packbelt.testing import broken
 from packbelt.testing.strategies import worlds
@@ -102,13 +103,15 @@ def with_broken(world, name):
     agents = {other: agent for other, agent in workspace.agents.items() if other != name}
     lost = {**workspace.broken, name: broken(name, handoff=workspace.agents[name].handoff)}
     own = [tool for tool in workspace.tools if tool.id.source == "native"]
-    tools = [*own, *handoff_tools(agents, lost, workspace.orchestrator)]
+    inline = {full: spec for full, spec in workspace.inline.items() if spec.owner != name}
+    said = Files(workspace.config, workspace.servers, inline)
+    tools = [*own, *handoff_tools(agents, lost, workspace.orchestrator, said)]
     return world.but(
         workspace=replace(
             workspace,
             agents=agents,
             broken=lost,
-            inline={full: spec for full, spec in workspace.inline.items() if spec.owner != name},
+            inline=inline,
             tools=tuple(sorted(tools, key=lambda tool: tool.wire_name)),
         )
     )

@@ -11,6 +11,7 @@ from probes import differences, lines, outline
 
 from packbelt.belt import hint_for
 from packbelt.catalog.handoffs import handoff_tools
+from packbelt.catalog.inherited import Files
 from packbelt.model import Code, Level, SelectorError, ServerStatus
 from packbelt.testing import broken, make_belt, make_snapshot, server_tool
 from packbelt.testing.strategies import worlds
@@ -68,7 +69,8 @@ def test_a_broken_agent_costs_its_own_hand_off(world):
     workspace = world.workspace
     lost = {**workspace.broken, "lost": broken("lost")}
     own = [tool for tool in workspace.tools if tool.id.source == "native"]
-    tools = [*own, *handoff_tools(workspace.agents, lost, workspace.orchestrator)]
+    said = Files(workspace.config, workspace.servers, workspace.inline)
+    tools = [*own, *handoff_tools(workspace.agents, lost, workspace.orchestrator, said)]
     widened = replace(workspace, broken=lost, tools=tuple(sorted(tools, key=lambda tool: tool.wire_name)))
     before = world.belt()
     after = make_belt(widened, world.snapshot, world.scope)

@@ -98,6 +98,7 @@ class Server:
         self.lock = threading.Lock()
         self.answers = {}
         self.subscriptions = []
+        self.wedged = False
 
     def say(self, **message):
         self.write(json.dumps({"jsonrpc": "2.0", **message}))
@@ -142,7 +143,7 @@ class Server:
             else:
                 self.say(id=number, result={key: value for key, value in result.items() if value is not None})
 
-    def call(self, number, params):
+    def call(self, number, params):  # noqa: C901, PLR0912, PLR0915 - one verb a branch
         """Do what the configuration says this tool does: a list of steps."""
         arguments = params.get("arguments") or {}
         for step in self.config["calls"][params["name"]]:
@@ -163,6 +164,9 @@ class Server:
                     for _ in range(value):
                         sys.stderr.write("e" * (1 << 20))
                         sys.stderr.flush()
+                case "wedge":  # reads nothing more
+                    self.wedged = True
+                    self.say(id=number, result=complete(self.config, {"content": []}))
                 case "complain":
                     sys.stderr.write(value + "\n")
                     sys.stderr.flush()
@@ -238,6 +242,8 @@ def main():
     sys.stderr.flush()
     for line in sys.stdin:
         server.receive(line)
+        while server.wedged:
+            time.sleep(60)
     while config.get("deaf"):
         time.sleep(60)
 

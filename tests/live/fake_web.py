@@ -1,9 +1,10 @@
 """An MCP server over streamable HTTP on the standard library alone, whose tools fail in every way HTTP has."""
 
 import json
+import socket
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from fake_server import answer, complete
@@ -35,7 +36,7 @@ class Handler(BaseHTTPRequestHandler):
             return self.act(body, web.config["calls"][params["name"]])
         return self.reply(body, answer(web.config, method, params), session)
 
-    def act(self, body, step):
+    def act(self, body, step):  # noqa: C901, PLR0912, PLR0915 - one verb a branch
         web = self.server
         verb, value = step if isinstance(step, list) else (step, None)
         arguments = body["params"].get("arguments") or {}
@@ -147,7 +148,13 @@ class Web(ThreadingHTTPServer):
         config.setdefault("era", "initialize")
         config.setdefault("calls", {})
         self.config, self.received, self.sessions, self.answers, self.ended = config, [], set(), {}, []
+        self.open = []
         self.over, self.stalled, self.hung_up = threading.Event(), threading.Event(), threading.Event()
+
+    def get_request(self):
+        accepted = super().get_request()
+        self.open.append(accepted[0])
+        return accepted
 
     @property
     def port(self):
@@ -173,4 +180,7 @@ def web(port=0, **config):
         server.over.set()
         server.shutdown()
         server.server_close()
+        for accepted in server.open:  # those that are kept alive would be served on
+            with suppress(OSError):
+                accepted.shutdown(socket.SHUT_RDWR)
         thread.join()

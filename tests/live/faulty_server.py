@@ -129,6 +129,7 @@ def main():
         sys.stdout.write("Listening on port 8080\n" * 500)
     tool_server.answer, tool_server.serve = answer, serve
     sys.stdin = Lines(sys.stdin)
+    sys.argv = [one for one in sys.argv if not one.startswith("--key=")]
     tool_server.main()
     while FAULT == "deaf":
         time.sleep(60)

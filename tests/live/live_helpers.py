@@ -1,6 +1,6 @@
 import os
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import anyio
@@ -75,11 +75,14 @@ def children():
 
 def descriptors():
     """What is open here, by number."""
-    return {name: os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd") if
-            os.path.lexists(f"/proc/self/fd/{name}")}
+    found = {}
+    for link in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):  # the listing's own
+            found[link.name] = str(link.readlink())
+    return found
 
 
-async def until(true, what="it"):
+async def until(true):
     """Wait for something to become true."""
     with anyio.fail_after(20):
         while not true():
@@ -101,9 +104,7 @@ class Log:
 
 
 @asynccontextmanager
-async def connected(
-    spec, *, times=QUICK, environ=None, log=None, concurrency=8, backoff=AT_ONCE, **settings
-):
+async def connected(spec, *, times=QUICK, environ=None, log=None, concurrency=8, backoff=AT_ONCE, **settings):
     """A running connection, once it is settled; ended afterwards."""
     shared = Settings(
         root=Path("/"),

@@ -72,7 +72,8 @@ def test_one_that_does_not_fit_its_schema_is_not_lost_and_lists_nothing(fake, er
 
 
 @pytest.mark.parametrize(
-    "result", [{}, {"content": None}, {"content": "text"}, {"content": ["text"]}, {"content": [{"text": "x"}]}]
+    "result",
+    [{}, {"content": None}, {"content": "text"}, {"content": ["text"]}, {"content": [{"text": "x"}]}],
 )
 def test_what_is_no_result_is_an_error_of_the_tool(fake, result):
     answer, log = one(fake, [["result", result]])
@@ -90,7 +91,9 @@ def test_a_servers_own_error_is_one_whatever_its_code(fake, era, code):
     assert log.statuses == ["starting", "connected"]
 
 
-@pytest.mark.parametrize(("size", "outcome"), [(10 << 20, "tool_error"), (1 << 20, "tool_error"), (1_000_000, "ok")])
+@pytest.mark.parametrize(
+    ("size", "outcome"), [(10 << 20, "tool_error"), (1 << 20, "tool_error"), (1_000_000, "ok")]
+)
 def test_a_result_over_the_limit_says_so(fake, size, outcome):
     answer, log = one(fake, [["big", size]])
     assert answer.outcome == outcome
@@ -172,7 +175,9 @@ def assert_cancelled(record):
 def test_a_late_answer_is_nobodys(fake):
     async def run():
         late = [["sleep", 0.5], ["result", {"content": [BLOCK]}]]
-        async with connected(fake(calls={"late": late, "echo": ["sleep", "echo"]}), times=HASTY) as connection:
+        async with connected(
+            fake(calls={"late": late, "echo": ["sleep", "echo"]}), times=HASTY
+        ) as connection:
             assert (await call(connection, "late")).outcome is Outcome.AMBIGUOUS
             assert text(await call(connection, "echo", delay=0.25)) == '{"delay": 0.25}'
             assert connection.state.status is ServerStatus.CONNECTED

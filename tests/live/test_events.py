@@ -3,6 +3,7 @@ import json
 import logging
 import os
 import re
+import runpy
 import stat
 import subprocess
 import sys
@@ -13,14 +14,16 @@ import pytest
 from observed import CONNECTED, Agent, relay, state
 
 from packbelt.live.events import EventLog, EventLogError, ReloadEvent, ServerEvent
-from packbelt.live.masking import mask_of
 from packbelt.live.observer import Observer
-from packbelt.live.secret import Secret
-from packbelt.model import HintClass, Outcome, Rule, ServerStatus, State
+from packbelt.live.secret import Secret, masked
+from packbelt.model import AgentBrokenError, HintClass, Outcome, Rule, ServerStatus, State
 from packbelt.testing import make_snapshot
 
 CANARY = 'canary-"quoted"\\and\nbroken-7f3a'
-mask = mask_of([Secret(CANARY), Secret("7f3a")])
+
+
+def mask(text):
+    return masked(text, [Secret(CANARY), Secret("7f3a")])
 
 
 @pytest.fixture
@@ -223,16 +226,16 @@ def test_secrets_a_canary_is_in_no_event(tmp_path, arguments):
 )
 @pytest.mark.parametrize("spell", [str, repr, json.dumps, lambda text: json.dumps(text, ensure_ascii=False)])
 def test_a_mask_knows_a_value_however_it_is_quoted(secret, spell):
-    masked = mask_of([Secret("other"), Secret(secret), Secret("")])(f"<{spell(secret)}>")
-    assert masked.replace('"', "").replace("'", "") == "<***>"
+    text = masked(f"<{spell(secret)}>", [Secret("other"), Secret(secret), Secret("")])
+    assert text.replace('"', "").replace("'", "") == "<***>"
 
 
 def test_a_mask_of_no_secrets_changes_nothing():
-    assert mask_of([Secret("")])("text") == "text"
+    assert masked("text", [Secret("")]) == "text"
 
 
 def test_the_longer_of_two_secrets_is_masked_whole():
-    assert mask_of([Secret("abcd"), Secret("abcd-efgh")])("abcd-efgh abcd") == "*** ***"
+    assert masked("abcd-efgh abcd", [Secret("abcd"), Secret("abcd-efgh")]) == "*** ***"
 
 
 def test_without_being_asked_a_log_has_no_arguments_and_no_result(observer, told):
@@ -250,6 +253,14 @@ def test_when_asked_it_has_both_cut(told):
     assert event.arguments.startswith('{"zone": "Europe/Oslo", "é": "éé')
     assert len(event.arguments.encode()) <= 2000
     assert event.result == "y" * 1997 + "…"
+
+
+def test_the_page_lists_every_key_of_every_kind():
+    docs = Path(__file__).parent.parent.parent / "docs"
+    generator = runpy.run_path(str(docs / "generate_events.py"))
+    assert (docs / "events.md").read_text(encoding="utf-8") == generator["page"]()
+    kinds = [line for line in generator["page"]().splitlines() if line.startswith("## ")]
+    assert kinds == ["## `server`", "## `turn`", "## `call`", "## `run`", "## `reload`"]
 
 
 # where it goes ------------------------------------------------------------------------------------------
@@ -385,6 +396,20 @@ def test_a_mask_that_raises_harms_no_call(told, caplog):
     with caplog.at_level(logging.WARNING, "packbelt.events"):
         assert relay(observer, Agent("orchestrator"), "clock").outcome is Outcome.OK
     assert (told, "canary" in caplog.text, len(caplog.records)) == ([], False, 1)
+
+
+def test_an_agent_whose_file_is_gone_ends_no_log(observer, told):
+    acting = Agent("orchestrator")
+
+    def gone():
+        raise AgentBrokenError("agent 'orchestrator' did not load")
+
+    acting.handle = gone
+    with pytest.raises(AgentBrokenError):
+        relay(observer, acting, "clock")
+    [event] = told
+    assert (event.name, event.state, event.error) == ("clock", State.UNKNOWN, "AgentBrokenError")
+    assert observer.log.active
 
 
 def test_a_handler_that_raises_harms_nobody():

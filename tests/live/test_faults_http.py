@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import ExitStack
 
 import anyio
 import mcp_types
@@ -11,13 +12,18 @@ from live_helpers import QUICK, Log, call, connected, text, until
 
 from packbelt.catalog.workspace import ServerSpec, Times
 from packbelt.live.servers import posting
+from packbelt.live.servers.resources import ResourceError
 from packbelt.model import ServerStatus
 from packbelt.model.outcome import Outcome
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 ERAS = pytest.mark.parametrize("era", ["initialize", "modern"])
 HASTY = Times(start=20, list=20, call=0.3, shutdown=2)
-PROGRESS = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": '"error"'}}
+PROGRESS = {
+    "jsonrpc": "2.0",
+    "method": "notifications/message",
+    "params": {"level": "info", "data": '"error"'},
+}
 
 FAULTS = {
     "drop": ("drop", "ambiguous"),
@@ -87,13 +93,13 @@ def test_the_words_for_them(era):
     with web(era=era, calls=calls) as server:
         details = asyncio.run(run(server))
         address = f"http://127.0.0.1:{server.port}"
+    redirect = f"answered HTTP 302 with a redirect to {address}; redirects are never followed"
     assert details[:3] == [
-        f"server 'web' answered HTTP 302 with a redirect to {address}; redirects are never followed: "
-        "write the final address into `url`",
+        f"server 'web' {redirect}: write the final address into `url`",
         "server 'web' answered HTTP 503 Service Unavailable; whether the call ran is not known",
         "server 'web' answered HTTP 400 Bad Request: said so",
     ]
-    assert details[3].startswith("server 'web' cannot be reached: ")
+    assert details[3].startswith("server 'web' took the call and broke off: ")
     assert details[3].endswith("; whether the call ran is not known")
 
 
@@ -161,22 +167,20 @@ def test_lc28_a_server_that_is_away_and_comes_back(era):
     log = Log()
 
     async def run():
-        with web(era=era, calls={"echo": "echo"}) as server:
-            port = server.port
-            spec = server.spec
-            context = connected(spec, log=log)
-            connection = await context.__aenter__()
-            before = connection.state.tools
-        answer = await call(connection, "echo", a=1)
-        assert answer.outcome is Outcome.NOT_STARTED
-        assert "connection refused: nothing listens at its address" in answer.detail
-        assert connection.state.status is ServerStatus.DISCONNECTED
-        assert connection.state.tools is before
-        with web(port, era=era, calls={"echo": "echo"}):
-            await until(lambda: connection.state.status is ServerStatus.CONNECTED)
-            assert all(a is b for a, b in zip(before, connection.state.tools, strict=True))
-            assert text(await call(connection, "echo", a=1)) == '{"a": 1}'
-            await context.__aexit__(None, None, None)
+        with ExitStack() as first:
+            server = first.enter_context(web(era=era, calls={"echo": "echo"}))
+            async with connected(server.spec, log=log) as connection:
+                before = connection.state.tools
+                first.close()
+                answer = await call(connection, "echo", a=1)
+                assert answer.outcome is Outcome.NOT_STARTED
+                assert "connection refused: nothing listens at its address" in answer.detail
+                assert connection.state.status is ServerStatus.DISCONNECTED
+                assert connection.state.tools is before
+                with web(server.port, era=era, calls={"echo": "echo"}):
+                    await until(lambda: connection.state.status is ServerStatus.CONNECTED)
+                    assert all(a is b for a, b in zip(before, connection.state.tools, strict=True))
+                    assert text(await call(connection, "echo", a=1)) == '{"a": 1}'
 
     asyncio.run(run())
     assert log.statuses == ["starting", "connected", "disconnected", "connected"]
@@ -203,6 +207,22 @@ def test_a_name_that_nobody_has_is_no_call():
             assert (await call(connection, "echo")).outcome is Outcome.NOT_STARTED
 
     asyncio.run(run())
+
+
+def test_lc11_a_dead_session_is_noticed_by_whatever_is_asked():
+    log = Log()
+
+    async def run(server):
+        async with connected(server.spec, log=log) as connection:
+            server.sessions.clear()
+            with pytest.raises(ResourceError, match="resources of server 'web': "):
+                await connection.resources()
+            await until(lambda: len(log.states) == 4)
+            assert text(await call(connection, "echo", a=1)) == '{"a": 1}'
+
+    with web(sessions=True, calls={"echo": "echo"}) as server:
+        asyncio.run(run(server))
+    assert log.statuses == ["starting", "connected", "disconnected", "connected"]
 
 
 def test_a_session_is_ended_when_the_connection_is():

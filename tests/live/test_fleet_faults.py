@@ -1269,7 +1269,8 @@ def test_an_agent_whose_file_goes_while_it_works(world, unharmed, tmp_path, how)
 
 
 def test_a_run_that_cannot_start_again_is_not_at_work(world, unharmed, pids):
-    workspace = world()
+    agents = {**AGENTS, "boss": agent_file("boss", delegates=["helper"])}
+    workspace = world(agents=agents)
 
     async def run(agent, request):
         return f"did {request}"
@@ -1277,17 +1278,15 @@ def test_a_run_that_cannot_start_again_is_not_at_work(world, unharmed, pids):
     async def main():
         async with at_work(workspace, run=run) as (fleet, boss, _, _):
             first = await call(boss, "delegate_to_helper", request="one")
-            assert first.outcome is Outcome.REJECTED  # it is not boss's to call
-            first = await call(boss, "delegate_to_worker", request="one")
             run_id = first.answer.structured["run_id"]
-            world(agents={**AGENTS, "worker": agent_file("worker", tools=["nosuch/tool"])})
+            world(agents={**agents, "helper": agent_file("helper", tools=["nosuch/tool"])})
             await fleet.reload()
             for _ in range(2):  # refused, and refused again: not busy
                 answer = await fleet.send_input(run_id, "two")
                 assert answer.outcome is Outcome.NOT_STARTED
                 assert "nosuch" in answer.text
             assert (await fleet.runs.get(run_id)).status != "running"
-            world()
+            world(agents=agents)
             await fleet.reload()
             answer = await fleet.send_input(run_id, "three")
             assert answer.structured["output"] == "did three"
@@ -1364,7 +1363,7 @@ def walked(tmp_path, pids, nothing_left):
             yield portal, fleet
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(steps=st.lists(STEP, min_size=1, max_size=4))
 def test_law_4_what_a_spawn_cut_stays_cut_below(walked, steps):
     portal, fleet = walked

@@ -6,19 +6,22 @@ from itertools import pairwise
 
 import pytest
 from observed import Agent, relay
-from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import NoOpTracerProvider, SpanKind, StatusCode, get_current_span
 
-from packbelt.live.masking import mask_of
 from packbelt.live.observer import Observer
-from packbelt.live.secret import Secret
+from packbelt.live.secret import Secret, masked
 from packbelt.live.spans import CAPTURE, NO_SPAN, Spans
 from packbelt.model import Outcome
 
 CANARY = "canary-7f3a"
+
+
+def mask(text):
+    return masked(text, [Secret(CANARY)])
 
 
 @pytest.fixture
@@ -37,7 +40,7 @@ def provider(exporter):
 @pytest.fixture
 def observer(provider, monkeypatch):
     monkeypatch.delenv(CAPTURE, raising=False)
-    return Observer(spans=Spans(provider), mask=mask_of([Secret(CANARY)]))
+    return Observer(spans=Spans(provider), mask=mask)
 
 
 def by_name(exporter):
@@ -197,6 +200,44 @@ def test_an_agent_left_in_another_context_than_it_was_entered_in(observer, expor
     assert caplog.records == []
 
 
+class Broken(SpanProcessor):
+    """A processor that raises at one end of each span."""
+
+    def __init__(self, where):
+        self.where = where
+
+    def on_start(self, span, parent_context=None):
+        del span, parent_context
+        if self.where == "start":
+            raise RuntimeError(self.where)
+
+    def on_end(self, span):
+        del span
+        if self.where == "end":
+            raise RuntimeError(self.where)
+
+
+@pytest.mark.parametrize("where", ["start", "end"])
+def test_what_a_tracer_raises_harms_nobody(where):
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(Broken(where))
+    observer = Observer(spans=Spans(provider))
+    acting = Agent("orchestrator")
+    with observer.run(acting) as work:
+        assert relay(observer, acting, "clock").outcome is Outcome.OK
+        work.ended("completed", resumable=True)
+    assert not get_current_span().get_span_context().is_valid
+
+
+def test_a_mask_that_raises_harms_no_call(provider, exporter):
+    def broken(_text):
+        raise RuntimeError(CANARY)
+
+    observer = Observer(spans=Spans(provider, content=True), mask=broken)
+    assert relay(observer, Agent("orchestrator"), "clock").outcome is Outcome.OK
+    assert exporter.get_finished_spans() == ()
+
+
 # arguments and results ----------------------------------------------------------------------------------
 
 
@@ -224,7 +265,7 @@ def test_the_environment_asks_for_them(provider, exporter, monkeypatch, said, ke
 
 
 def test_secrets_a_canary_is_in_no_span(provider, exporter):
-    observer = Observer(spans=Spans(provider, content=True), mask=mask_of([Secret(CANARY)]))
+    observer = Observer(spans=Spans(provider, content=True), mask=mask)
     acting = Agent("orchestrator")
     with observer.run(acting) as work:
         relay(observer, acting, "clock", {"zone": CANARY}, answer=f"the key is {CANARY}")

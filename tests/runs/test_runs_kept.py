@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import anyio
 import pytest
+from pydantic import BaseModel, Field
 from runs_worker import WORKSPACE
 
 from packbelt.live.runs import (
@@ -225,6 +226,26 @@ def test_what_is_not_json_is_refused_before_anything_is_written(opened, bad, sai
 
     before, after = anyio.run(main)
     assert before == after
+
+
+def test_an_sdks_objects_are_kept_as_what_they_were_read_from(opened):
+    class Block(BaseModel):
+        type: str
+        text: str
+        citations: list | None = None
+        media: str = Field("", alias="mediaType")
+
+    blocks = [Block(type="text", text="hi"), Block.model_validate({"type": "x", "text": "", "mediaType": "y"})]
+
+    async def main():
+        async with opened() as store:
+            await store.create(run_of(id="1"))
+            await store.keep("1", [{"role": "assistant", "content": blocks}])
+            kept = (await store.get("1")).messages
+            texts = [{"type": "text", "text": "hi"}, {"type": "x", "text": "", "mediaType": "y"}]
+            assert list(kept) == [{"role": "assistant", "content": texts}]
+
+    anyio.run(main)
 
 
 def test_endless_messages_are_refused(opened):

@@ -328,6 +328,26 @@ def test_a_killed_process_is_found_on_the_server_too(postgres):
     assert anyio.run(main).request == "go on"
 
 
+def test_two_that_ask_at_once_do_not_take_each_other_for_the_owner(postgres):
+    import psycopg
+
+    killed, run = Worker(postgres).opened(), new_run_id()
+    assert killed.ask("create", run) == "ok"
+    killed.kill()
+    ((owner,),) = postgres.sql("SELECT owner FROM packbelt_runs")
+
+    async def main():
+        async with open_runs(postgres.where, workspace=Path(WORKSPACE)) as store:
+            return await store.get(run)
+
+    with psycopg.connect(postgres.where) as another:
+        ((asking,),) = another.execute(
+            "SELECT pg_try_advisory_xact_lock_shared(%s)", (int(owner),)
+        ).fetchall()
+        assert asking
+        assert anyio.run(main).status is RunStatus.FAILED
+
+
 @pytest.mark.parametrize("missing", ["sqlalchemy", "psycopg"])
 def test_without_the_extra_one_line_says_what_to_install(missing):
     code = f"""

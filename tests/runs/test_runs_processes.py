@@ -174,6 +174,17 @@ def test_eight_processes_that_open_and_write_at_once_lose_nothing(opened, worker
     assert all(run.messages == [int(run.output), "end"] for run in whole)
 
 
+@pytest.mark.parametrize("attempt", range(4))
+def test_processes_that_make_the_tables_at_once(worker, attempt):
+    crowd = [worker() for _ in range(6)]
+    run = new_run_id()
+    for process in crowd:
+        process.opened()
+    assert crowd[attempt].ask("create", run) == "ok"
+    assert [process.ask("claim", run) for process in crowd] == ["RunBusyError"] * 6
+    assert [process.end() for process in crowd] == [0] * 6
+
+
 def test_two_stores_of_one_process_are_two_owners(opened):
     run = Run(new_run_id(), WORKSPACE, "explorer")
 

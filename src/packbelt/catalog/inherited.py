@@ -35,12 +35,8 @@ class Files:
 
     @property
     def shared(self) -> list[str]:
-        """The shared servers that a file names: configured, or with a policy should they turn up.
-
-        A policy for the name of an inline server is that one's.
-        """
-        inline = {spec.short_name for spec in self.inline.values()}
-        return sorted({*self.servers, *(self.config.servers.keys() - inline - {"*"})})
+        """The shared servers that a file names: configured, or with a policy should they turn up."""
+        return sorted({*self.servers, *self.config.servers} - {"*"})
 
 
 def servers_said(agent: Agent, files: Files) -> str:
@@ -62,7 +58,8 @@ def _yours(agent: Agent, files: Files, has: set[str], own: list[str]) -> str:
     if keep is True and _usable(agent, None, files):
         closed = [name for name in files.shared if name not in has]
         return "your MCP servers" + (f" except {_named(closed)}" if closed else "")
-    names = files.shared if keep is True else dict.fromkeys(keep or ())
+    shared = files.shared
+    names = shared if keep is True else [name for name in dict.fromkeys(keep or ()) if name in shared]
     some = [name for name in names if name in has and name not in own]
     return f"your MCP server{'' if len(some) == 1 else 's'} {_named(some)}" if some else ""
 

@@ -1,7 +1,7 @@
 """Python callables as native tools: schema from the type hints, description from the docstring."""
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,6 +13,7 @@ from packbelt.model.wire import plain_name_problem
 F = TypeVar("F", bound=Callable[..., Any])
 
 _ATTRIBUTE = "__packbelt_tool__"
+_DEFINED = "__packbelt_definition__"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,33 @@ def tool(
         setattr(function, _ATTRIBUTE, options)
         return function
 
+    return mark
+
+
+def defined(
+    call: F,
+    *,
+    name: str,
+    description: str,
+    input_schema: Mapping[str, Any],
+    permission: Permission | str | None = None,
+    approve: bool = False,
+) -> F:
+    """Mark a callable as a tool that is defined elsewhere: its own name, description and schema count.
+
+    Args:
+        call: what is called, with the arguments by name.
+        name: the tool's name.
+        description: the tool's description.
+        input_schema: its JSON Schema; calls are validated against it.
+        permission: what a call needs; default `read`.
+        approve: whether a person must approve each call.
+
+    Raises:
+        WorkspaceError: the permission is no level. Name and schema are looked at by `load`.
+    """
+    mark = tool(name=name, description=description, permission=permission, approve=approve)(call)
+    setattr(mark, _DEFINED, input_schema)
     return mark
 
 
@@ -103,11 +131,11 @@ def tool_from_callable(function: Callable[..., Any]) -> Tool:
     if description is None:
         paragraph = (inspect.getdoc(function) or "").split("\n\n", 1)[0]
         description = " ".join(paragraph.split())
-    schema = _schema(function, name, where)
+    given: Mapping[str, Any] | None = getattr(function, _DEFINED, None)
+    schema = _schema(function, name, where) if given is None else given
     if problem := schema_problem(schema):
-        raise WorkspaceError(
-            f"tool {name!r} cannot be used: {problem}", where=where, mend="change its hints", name=name
-        )
+        mend = "change its hints" if given is None else "change its schema"
+        raise WorkspaceError(f"tool {name!r} cannot be used: {problem}", where=where, mend=mend, name=name)
     return native_tool(
         NATIVE,
         name,

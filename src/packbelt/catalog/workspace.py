@@ -143,7 +143,9 @@ class Pack:
 
 @dataclass(frozen=True, slots=True)
 class ServerSpec:
-    """How a server is reached. Holds `${NAME}` placeholders as written; never a secret's value.
+    """How a server is reached. Holds `${NAME}` placeholders as written.
+
+    Nothing that a file may have written a secret into is printed: no argument, address, variable or header.
 
     Attributes:
         name: its name; for an inline server `<agent>.<name>`.
@@ -156,11 +158,11 @@ class ServerSpec:
     name: str
     transport: Literal["stdio", "http"]
     command: str = ""
-    args: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict)
+    args: tuple[str, ...] = field(default=(), repr=False)
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
     cwd: str | None = None
-    url: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
+    url: str = field(default="", repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     required: bool = False
     owner: str | None = None
     digest: str = ""

@@ -1,5 +1,6 @@
 """The question whether servers may be started."""
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -7,6 +8,11 @@ import click
 
 from packbelt.catalog.workspace import ServerSpec
 from packbelt.live import Consent, describe
+
+
+def somebody_there(*, json: bool) -> bool:
+    """Whether a person sits at a terminal and can answer; who asked for JSON is a program."""
+    return not json and sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def may_start(root: Path, specs: Sequence[ServerSpec]) -> Consent:

@@ -59,6 +59,8 @@ def command(server: tuple[str, ...], save: Path | None, source: Source, *, trust
     the file of --snapshot, or, with SERVER and without --snapshot, in FILE itself. PACKBELT_SNAPSHOT does
     not count here.
     """
+    from packbelt.cli.ask import somebody_there
+    from packbelt.cli.authorize import from_terminal
     from packbelt.cli.connect_text import Watch, answer_json, show
     from packbelt.cli.loaded import report
     from packbelt.cli.output import note, write_json
@@ -79,7 +81,8 @@ def command(server: tuple[str, ...], save: Path | None, source: Source, *, trust
         report(broken)
         raise
     with Watch(len(verdict.trusted)) as watch:
-        found = connect_now(workspace, verdict.trusted, on_progress=watch)
+        oauth = from_terminal(workspace, watch.say if somebody_there(json=source.json) else None)
+        found = connect_now(workspace, verdict.trusted, on_progress=watch, oauth=oauth)
     snapshot = merged(known, found)
     if save is not None:
         from packbelt.cli.files import write_text
@@ -144,9 +147,7 @@ def _allowed(
     Raises:
         WorkspaceError: none of them.
     """
-    import sys
-
-    from packbelt.cli.ask import may_start
+    from packbelt.cli.ask import may_start, somebody_there
     from packbelt.cli.output import note
     from packbelt.live import Consent, Trust
     from packbelt.model import WorkspaceError
@@ -158,7 +159,7 @@ def _allowed(
         return answers[-1]
 
     trust = Trust.of_user()
-    can_ask = may_ask and sys.stdin.isatty() and sys.stderr.isatty()
+    can_ask = somebody_there(json=not may_ask)
     verdict = trust.resolve(workspace, granted=granted, ask=ask if can_ask else None, specs=specs)
     if Consent.ALWAYS in answers:
         note(f"remembered in {trust.file}; to revoke it, delete the entry there, or the file")

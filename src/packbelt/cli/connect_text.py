@@ -58,6 +58,13 @@ class Watch(AbstractContextManager["Watch"]):
         if self._bar:
             self._bar.stop()
 
+    def say(self, line: str) -> None:
+        """A line for a person, whole, above the bar."""
+        if self._bar:
+            self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        else:
+            click.echo(line, err=True)
+
     def __call__(self, server: str, status: ServerStatus, tools: int, seconds: float) -> None:
         """A server's status changed."""
         if status is ServerStatus.STARTING:

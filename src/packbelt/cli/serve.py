@@ -105,8 +105,9 @@ def command(
     Hand-offs are on the belt only with --handoffs brief or --runner. Calls that a person must approve are
     put to the client's user where the client has elicitation, and are rejected otherwise.
 
-    --http always wants a bearer token, which opens one agent's path. Without --tokens and PACKBELT_SERVE_TOKENS
-    nothing is served. It speaks plain HTTP: beyond this machine, put a proxy or balancer with TLS before it.
+    --http always wants a bearer token, which opens one agent's path: without --tokens and
+    PACKBELT_SERVE_TOKENS nothing is served. It speaks plain HTTP: beyond this machine, put a proxy or
+    balancer with TLS before it.
 
     Of a snapshot only what is in force counts (ceiling, denies, approvals, skills, disabled agents), never
     its servers; PACKBELT_SNAPSHOT does not count here. --json makes the lines on standard error JSON.

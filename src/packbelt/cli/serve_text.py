@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 MOST = 3
 """Servers, agents or names of one kind that get a line each."""
+NAMED = 8
+"""Untrusted servers that are named in their line."""
 _LOOPBACK = ("127.", "localhost", "::1")
 
 
@@ -72,14 +74,19 @@ class Reporter:
             )
 
     def _servers(self) -> None:
-        failed = [one for one in self._fleet.snapshot.servers.values() if one.status is ServerStatus.FAILED]
-        for one in failed[:MOST]:
+        refused = self._fleet.refused
+        if refused:
+            names, more = sorted(refused), len(refused) - NAMED
+            named = ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
             self._say(
-                f"server {one.name} is left out: {one.error}",
-                event="server",
-                server=one.name,
-                problem=one.error,
-            )
+                f"not trusted, and left out: {named}; say --trust, or `always` to packbelt connect",
+                event="untrusted", servers=names,
+            )  # fmt: skip
+        states = self._fleet.snapshot.servers.values()
+        failed = [one for one in states if one.status is ServerStatus.FAILED and one.name not in refused]
+        for one in failed[:MOST]:
+            line = f"server {one.name} is left out: {one.error}"
+            self._say(line, event="server", server=one.name, problem=one.error)
         if len(failed) > MOST:
             self._say(f"and {len(failed) - MOST} more; packbelt connect shows them", event="servers")
 

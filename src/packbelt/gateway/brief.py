@@ -77,7 +77,7 @@ class Briefing:
         agent = belt.subject.agent
         yield (
             "Nothing has been done yet. This is a brief for a sub-agent of yours that does the work of "
-            f"{agent.name}. Start one with the task, the tools and the instructions below, and use its answer."
+            f"{agent.name}. Start one with the task, tools and instructions below, and use its answer."
         )
         yield f"## Who\n\n{agent.name}: {agent.description.strip()}".rstrip(": ")
         yield f"## Task\n\n{handoff.request.strip()}"

@@ -8,8 +8,8 @@ from packbelt.gateway.brief import Briefing
 from packbelt.gateway.client import UNANSWERED, Ask, Client, from_server, question, unaskable
 from packbelt.gateway.rounds import Rounds, approved, asks_approval
 from packbelt.live.agent import LiveAgent
-from packbelt.live.asking import Approval
-from packbelt.model import Answer, Call, HandOff, Outcome, Refusal, ToolCall
+from packbelt.live.asking import Approval, Asking
+from packbelt.model import Answer, Call, HandOff, Outcome, Refusal, ToolCall, ToolResult
 from packbelt.turn import Turn
 
 Result = t.CallToolResult | t.InputRequiredResult
@@ -60,26 +60,29 @@ class Caller:
         return await self._rounds.begin(lambda ask: self._made(turn, params, _Desk(client, ask, given)))
 
     async def _made(self, turn: Turn, params: t.CallToolRequestParams, desk: "_Desk") -> t.CallToolResult:
-        if self._briefing:
-            resolved = turn.resolve(params.name, params.arguments, self._spell)
-            if isinstance(resolved, HandOff):
-                return await self._briefed(self._briefing, turn, resolved, desk)
-        call = ToolCall("", params.name, params.arguments)
-        (result,) = await self._live.run([call], approve=desk.approve, elicit=desk.elicit)
+        call = ToolCall(str(desk.client.context.request_id), params.name, params.arguments)
+        handoff = turn.resolve(call.name, call.arguments, self._spell) if self._briefing else None
+        if self._briefing and isinstance(handoff, HandOff):
+            brief = self._briefing.answer(handoff, turn.belt.registry)
+            result = await self._briefed(call, handoff, brief, desk)
+        else:
+            (result,) = await self._live.run([call], approve=desk.approve, elicit=desk.elicit)
         if desk.unasked and result.outcome is Outcome.REJECTED:
             return _said(unaskable(desk.unasked, desk.client))
         return result_of(result.answer, modern=desk.client.modern)
 
-    async def _briefed(
-        self, briefing: Briefing, turn: Turn, handoff: HandOff, desk: "_Desk"
-    ) -> t.CallToolResult:
-        if handoff.approve:
-            try:
-                if not await desk.approve(_approval(self._live, handoff)):
-                    return _said("A person declined this call.")
-            except NobodyToAskError:
-                return _said(unaskable(handoff.tool.name, desk.client))
-        return result_of(briefing.answer(handoff, turn.belt.registry), modern=desk.client.modern)
+    async def _briefed(self, call: ToolCall, handoff: HandOff, brief: Answer, desk: "_Desk") -> ToolResult:
+        """What the relay does with a hand-off, but that the brief is the answer."""
+        with self._live.fleet.observer.call(self._live, call) as seen:
+            answer = brief
+            if handoff.approve:
+                refusal = await Asking(desk.approve).refusal(_approval(self._live, handoff))
+                seen.asked(refusal)
+                if refusal:
+                    answer = Answer.of_text(refusal, Outcome.REJECTED)
+            if answer is brief:
+                seen.admitted(handoff)
+            return seen.ended(ToolResult(call, answer, handoff.tool.id))
 
 
 class _Desk:
@@ -101,9 +104,8 @@ class _Desk:
         Raises:
             NobodyToAskError: he cannot be asked.
         """
-        if self._given is not None:  # the answer is to this call, not to what it leads to
-            given, self._given = self._given, None
-            return given
+        if self._given is not None and len(approval.path) == 1:  # not to what the call leads to further down
+            return self._given
         if self._ask is None:
             self.unasked = approval.tool.name
             raise NobodyToAskError

@@ -104,7 +104,7 @@ async def serve_http(
                 if not web.started:
                     tasks.cancel_scope.cancel()
 
-            tasks.start_soon(on_signal, stop)
+            await tasks.start(on_signal, stop)
             try:
                 async with fleet, hosted:
                     config.app = Guard(hosted.apps, tokens, allowed((*allow_hosts, _shown(host))))

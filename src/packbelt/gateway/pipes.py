@@ -67,6 +67,11 @@ def _claimed() -> Iterator[tuple[int, int]]:
     with open(os.devnull, "rb") as nothing:  # noqa: PTH123 - a device, by its descriptor
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
+    if sys.platform == "win32":
+        import msvcrt  # noqa: PLC0415 - there alone
+
+        for descriptor in (source, sink):
+            msvcrt.setmode(descriptor, os.O_BINARY)
     try:
         yield source, sink
     finally:

@@ -13,7 +13,13 @@ from mcp.server.lowlevel import Server
 from mcp.server.models import InitializationOptions
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.session import ServerSession
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    ResourcesListChanged,
+    ServerEvent,
+    ToolsListChanged,
+)
 from mcp.shared.exceptions import MCPError
 
 from packbelt._version import __version__
@@ -24,7 +30,7 @@ from packbelt.gateway.calls import Caller
 from packbelt.gateway.client import Client, Context
 from packbelt.gateway.rounds import Rounds
 from packbelt.gateway.shelf import Shelf
-from packbelt.model import PackbeltError
+from packbelt.model import PackbeltError, ServerStatus
 from packbelt.prompt import render_prompt, render_sections
 
 QUICK = 5.0
@@ -76,7 +82,7 @@ class AgentServer:
         self._session: ServerSession | None = None
         self._bus = InMemorySubscriptionBus()
         self._listen = ListenHandler(self._bus)
-        self._shelf = Shelf(self._decide, manner.spell, self._announce)
+        self._shelf = Shelf(self._decide, manner.spell, self._announce_tools)
         self.mcp: Server[Any] = Server(
             "packbelt",
             version=__version__,
@@ -99,7 +105,8 @@ class AgentServer:
     @property
     def options(self) -> InitializationOptions:
         """What the first answer says to clients of a connection before 2026-07-28."""
-        return self.mcp.create_initialization_options(NotificationOptions(tools_changed=self._connected))
+        told = NotificationOptions(tools_changed=self._connected, resources_changed=self._connected)
+        return self.mcp.create_initialization_options(told)
 
     @asynccontextmanager
     async def serving(self, live: Served) -> AsyncIterator[None]:
@@ -110,7 +117,7 @@ class AgentServer:
                 self._live = live
                 rounds = Rounds(tasks) if self._connected else None
                 self._caller = Caller(live, self._manner.spell, self._manner.briefing, rounds)
-                tasks.start_soon(self._watch)
+                tasks.start_soon(self._watch, live)
                 self._open.set()
                 yield
                 self.hang_up()
@@ -125,17 +132,26 @@ class AgentServer:
         """End the streams on which clients wait for changes."""
         self._listen.close()
 
-    async def _watch(self) -> None:
+    async def _watch(self, live: Served) -> None:
+        known = _connected(live)
         while True:
             await self._changed.wait()
             self._changed = anyio.Event()
             with suppress(PackbeltError):  # an agent that cannot be decided now keeps its last list
                 await self._shelf.refresh()
+            connected = _connected(live)
+            if connected != known:
+                known = connected
+                await self._announce(ResourcesListChanged(), t.ResourceListChangedNotification())
 
-    async def _announce(self) -> None:
-        await self._bus.publish(ToolsListChanged())
+    async def _announce_tools(self) -> None:
+        await self._announce(ToolsListChanged(), t.ToolListChangedNotification())
+
+    async def _announce(self, event: ServerEvent, notification: t.ServerNotification) -> None:
+        """Tell of a change in both eras' ways: to those who listen, and to the one that is connected."""
+        await self._bus.publish(event)
         if self._session is not None:
-            await self._session.send_notification(t.ToolListChangedNotification())
+            await self._session.send_notification(notification)
 
     async def _decide(self) -> Any:
         return await (await self._agent()).turn()
@@ -225,6 +241,12 @@ class AgentServer:
         del ctx
         with _told():
             return await (await self._agent()).read_resource(params.uri)
+
+
+def _connected(live: Served) -> frozenset[str]:
+    """The servers that are there now: those whose resources can be listed."""
+    servers = live.snapshot.servers.values()
+    return frozenset(one.name for one in servers if one.status is ServerStatus.CONNECTED)
 
 
 @contextmanager

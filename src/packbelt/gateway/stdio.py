@@ -51,8 +51,8 @@ async def serve_stdio(
                     await server.mcp.run(incoming, outgoing, server.options)
             leave()
 
+        await tasks.start(on_signal, talking.cancel)
         tasks.start_soon(talk)
-        tasks.start_soon(on_signal, talking.cancel)
         try:
             async with fleet, Served(fleet, name, manner.spell, remembers=True) as live, server.serving(live):
                 opened = True

@@ -3,20 +3,26 @@
 import signal
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 import anyio
+from anyio.abc import TaskStatus
 
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
 
 
-async def on_signal(stop: Callable[[], None]) -> None:
-    """Call `stop` at the first signal that asks this process to end, and at every further one."""
-    if threading.current_thread() is not threading.main_thread():
-        await anyio.sleep_forever()
-    numbers = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
-    try:
-        with anyio.open_signal_receiver(*numbers) as received:
-            async for _ in received:
-                stop()
-    except NotImplementedError:  # Windows: an interrupt raises where the process is
-        await anyio.sleep_forever()
+async def on_signal(
+    stop: Callable[[], None], *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
+) -> None:
+    """Call `stop` at the first signal that asks this process to end, and at every further one.
+
+    Signals are caught from when the task has started; before that they end the process as ever.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    numbers = [getattr(signal, name) for name in _NAMES if main and hasattr(signal, name)]
+    # Windows has no such handlers: an interrupt raises where the process is.
+    with suppress(NotImplementedError), anyio.open_signal_receiver(*numbers) as received:
+        task_status.started()
+        async for _ in received:
+            stop()
+    task_status.started()

@@ -1,7 +1,7 @@
 """Bearer tokens: each opens one agent's path and no other.
 
-They come from `PACKBELT_SERVE_TOKENS` (`agent=token`, separated by commas) or from a file with such a line for each
-agent, which its owner alone may read. Only their digests are kept; no error, log or event holds one.
+They come from `PACKBELT_SERVE_TOKENS` (`agent=token`, separated by commas) or from a file with such a line
+for each agent, which its owner alone may read. Only their digests are kept; no error, log or event holds one.
 """
 
 import os
@@ -135,13 +135,11 @@ def _read(entries: Iterable[tuple[str, str]], file: Path | None) -> Iterator[tup
                 "make one with: python3 -c 'import secrets; print(secrets.token_urlsafe(32))'",
             )
         digest = _digest(token)
-        if agent in agents or digest in known:
-            twice = (
-                f"{agent!r} has two tokens"
-                if agent in agents
-                else f"{agent!r} and {known[digest]!r} have one"
-            )
-            raise _error(file, f"{place}: {twice}", "give each agent a token of its own")
+        if agent in agents:
+            raise _error(file, f"{place}: {agent!r} has a second token", "give each agent one")
+        if digest in known:
+            both = f"{known[digest]!r} and {agent!r} have the same token"
+            raise _error(file, f"{place}: {both}", "give each agent one of its own")
         agents.add(agent)
         known[digest] = agent
         yield agent, digest

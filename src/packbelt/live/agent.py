@@ -1,7 +1,7 @@
 """`LiveAgent`: one agent at work, with the servers that are its own, its run's record, and its children."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -18,10 +18,10 @@ from packbelt.live.marks import Marks
 from packbelt.live.observer import Work
 from packbelt.live.reading import list_resources, list_templates, read_resource
 from packbelt.live.relay import relay_all
-from packbelt.live.runs import Run, RunStatus, RunStoreError
+from packbelt.live.runs import Run, RunStatus
 from packbelt.live.scopes import scope_data
 from packbelt.live.servers.connection import Connection
-from packbelt.model import Permission, ToolCall, ToolResult
+from packbelt.model import PackbeltError, Permission, ToolCall, ToolResult
 from packbelt.turn import AgentHandle, Turn
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ class LiveAgent:
         request: what it was asked.
         messages: its conversation, for the host to keep in its own form (JSON): it is what `send_input`
             continues, and what `fork_context` hands to a child.
+        over: whether it was left.
     """
 
     def __init__(
@@ -87,6 +88,8 @@ class LiveAgent:
         self._joined: Snapshot = fleet.snapshot
         self._turn: LiveTurn | None = None
         self._kept = len(self.messages)
+        self._entered = False
+        self.over = False
         self._stack = ExitStack()
         self._work: Work
         self.output = ""
@@ -123,6 +126,16 @@ class LiveAgent:
             raise RuntimeError("a LiveAgent is used inside `async with`")
         return self._marks
 
+    def check_at_work(self) -> None:
+        """Return where it was entered and not left.
+
+        Raises:
+            RuntimeError: it was not entered, or was left.
+        """
+        if self.over:
+            raise RuntimeError(f"agent {self.name!r} was left: it is used inside its `async with`")
+        self.marks  # noqa: B018 - it raises
+
     # its life -------------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> Self:
@@ -132,7 +145,14 @@ class LiveAgent:
             AgentRefusedError: it cannot start as its file stands.
             UnknownAgentError, AgentBrokenError, SelectorError: as for `packbelt.turn`.
             RunStoreError: its run cannot be kept.
+            RuntimeError: it was entered before, or its fleet or the agent above it is not at work.
         """
+        if self._entered:
+            raise RuntimeError("a LiveAgent is entered once; make another by `agent` or `spawn`")
+        self.fleet.check_open()
+        if self.parent:
+            self.parent.check_at_work()
+        self._entered = True
         try:
             await self._start_own()
             self._handle.turn(self.snapshot)
@@ -146,8 +166,9 @@ class LiveAgent:
             if self._claimed is None:
                 await self.fleet.runs.create(run)
             self._marks = Marks(self.fleet.runs, run, self.parent.marks if self.parent else None)
-        except BaseException:
+        except BaseException as error:
             await self._own.end()
+            await self._give_back(error)
             raise
         self._work = self._stack.enter_context(
             self.fleet.observer.run(self, resumed=self._claimed is not None)
@@ -160,6 +181,7 @@ class LiveAgent:
     ) -> None:
         """End its own servers, and settle its run: completed, or failed where it ends by an exception."""
         self.fleet.left(self)
+        self.over = True
         status = RunStatus.COMPLETED if error is None else RunStatus.FAILED
         why = "" if error is None else _why(error)
         with self._stack, anyio.CancelScope(shield=True):
@@ -169,9 +191,18 @@ class LiveAgent:
                 self._work.ended(status, resumable=not self.marks.spoiled, reason=why)
                 try:
                     await self.marks.finish(status, output=self.output, messages=self.messages, why=why)
-                except RunStoreError:
+                except PackbeltError:
                     if error is None:  # else what ended the run matters more
                         raise
+
+    async def _give_back(self, error: BaseException) -> None:
+        """A run that was taken up and cannot go on is not at work: it may be continued when it can."""
+        run = self._claimed
+        if run is not None:
+            with anyio.CancelScope(shield=True), suppress(PackbeltError):
+                why = f"it could not be continued: {_why(error)}"
+                marks = Marks(self.fleet.runs, run)
+                await marks.finish(RunStatus.FAILED, output=run.output, messages=run.messages, why=why)
 
     async def _start_own(self) -> None:
         fleet, workspace = self.fleet, self.fleet.workspace
@@ -185,7 +216,7 @@ class LiveAgent:
 
     def reload(self) -> None:
         """The fleet's workspace was loaded anew; the next turn is decided by it."""
-        self._handle.reload(self.fleet.workspace)
+        self._handle.reload(self.fleet.workspace, self.fleet.runtime)
 
     # what is true for it --------------------------------------------------------------------------------
 
@@ -220,7 +251,9 @@ class LiveAgent:
 
         Raises:
             UnknownAgentError, AgentBrokenError: its file is gone or no longer loads.
+            RuntimeError: it was not entered, or was left.
         """
+        self.check_at_work()
         if len(self.messages) != self._kept:
             await self.marks.keep(self.messages)
             self._kept = len(self.messages)
@@ -241,6 +274,7 @@ class LiveAgent:
         self, calls: Iterable[ToolCall], *, approve: Approve | None = None, elicit: Elicit | None = None
     ) -> list[ToolResult]:
         """Run calls: see `LiveTurn.run`."""
+        self.marks  # noqa: B018 - it raises where the agent was not entered
         asking = Asking(approve or self.asking.approve, elicit or self.asking.elicit)
         return await relay_all(self, list(calls), asking)
 
@@ -248,10 +282,12 @@ class LiveAgent:
 
     async def resources(self) -> list["mcp_types.Resource"]:
         """Every resource that it may read; a server that does not answer costs its own."""
+        self.check_at_work()
         return await list_resources(self)
 
     async def resource_templates(self) -> list["mcp_types.ResourceTemplate"]:
         """Every resource template that it may use; a server that does not answer costs its own."""
+        self.check_at_work()
         return await list_templates(self)
 
     async def read_resource(self, uri: str, *, server: str | None = None) -> "mcp_types.ReadResourceResult":
@@ -264,6 +300,7 @@ class LiveAgent:
         Raises:
             ResourceError: no server that the agent has offers it, or it could not be read.
         """
+        self.check_at_work()
         return await read_resource(self, uri, server)
 
     # its children ---------------------------------------------------------------------------------------

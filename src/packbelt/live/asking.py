@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from packbelt.live.hostcode import is_its_own
 from packbelt.model import Tool
 
 if TYPE_CHECKING:
@@ -51,6 +52,9 @@ class Asking:
             said = self.approve(approval)
             if inspect.isawaitable(said):
                 said = await said
-        except Exception as error:  # noqa: BLE001 - whoever fails to answer has not approved
+        except BaseException as error:
+            if not is_its_own(error):
+                raise
+            # Whoever fails to answer has not approved.
             return f"this call needs a person's approval, and asking for it failed ({type(error).__name__})"
         return "" if said is True else "a person declined this call"

@@ -1,9 +1,9 @@
 """`Fleet`: what agents share while they work: connections, the snapshot, runs and the event log."""
 
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from time import time
 from types import TracebackType
@@ -33,6 +33,8 @@ from packbelt.live.servers.oauth import OAuth
 from packbelt.live.tokens import user_store
 from packbelt.live.trust import Trust
 from packbelt.model import Answer, PackbeltError
+
+_log = logging.getLogger(__name__)
 
 RunAgent = Callable[[LiveAgent, str], Awaitable[Any]]
 """The host's model loop: given an agent and a request, it gives the agent's answer."""
@@ -87,6 +89,7 @@ class Fleet:
         self._runs = runs
         self._environ = environ
         self._stack = AsyncExitStack()
+        self._entered = self._open = False
         self._agents: set[LiveAgent] = set()
         self._listeners: list[Callable[[], None]] = []
         self._reloading = anyio.Lock()
@@ -99,7 +102,11 @@ class Fleet:
         Raises:
             RunStoreError: the runs cannot be kept where they should be.
             TrustError: the user's trust file cannot be used.
+            RuntimeError: it was entered before.
         """
+        if self._entered:
+            raise RuntimeError("a Fleet is entered once; make another by `packbelt.open`")
+        self._entered = True
         async with AsyncExitStack() as stack:
             self.runs = await stack.enter_async_context(open_runs(self._runs, workspace=self.workspace.root))
             self.tasks = anyio.create_task_group()
@@ -117,13 +124,25 @@ class Fleet:
             stack.push_async_callback(self._servers.end)
             await self._start(list(self.workspace.servers.values()))
             self._stack = stack.pop_all()
+        self._open = True
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """End every server. No process that the fleet started is left."""
+        self._open = False
         await self._stack.aclose()
+
+    def check_open(self) -> None:
+        """Return where it is open.
+
+        Raises:
+            RuntimeError: it was not entered, or is closed.
+        """
+        if not self._open:
+            state = "is closed" if self._entered else "was not entered"
+            raise RuntimeError(f"the fleet {state}: its agents are made and used inside its `async with`")
 
     async def _leave_tasks(self) -> None:
         # Not by `async with`: the group would wrap what the host's own code raises into a group of its own.
@@ -146,19 +165,27 @@ class Fleet:
             self.observer.server(state)
         self.snapshot = replace(self._given, servers={**self._given.servers, **self._servers.states})
         for listener in tuple(self._listeners):
-            listener()
+            try:
+                listener()
+            except Exception as error:  # noqa: BLE001 - the host's own; it is no server's fault
+                _log.warning("a listener of the fleet raised %s", type(error).__name__)
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Be told when what is true changes, the servers of single runs included.
 
         Args:
-            listener: called in the event loop; it must not block.
+            listener: called in the event loop; it must not block. What it raises is logged.
 
         Returns:
-            What ends the subscription.
+            What ends the subscription; ending it twice is ending it once.
         """
         self._listeners.append(listener)
-        return partial(self._listeners.remove, listener)
+
+        def end() -> None:
+            with suppress(ValueError):
+                self._listeners.remove(listener)
+
+        return end
 
     def revise(self, snapshot: Snapshot) -> None:
         """Put another ceiling, denies, approvals, skills and disabled agents into force."""
@@ -185,7 +212,11 @@ class Fleet:
             request: what it is asked, for its run's record.
             approve: who is asked for approvals instead of the fleet's `approve`.
             elicit: who answers servers' questions instead of the fleet's `elicit`.
+
+        Raises:
+            RuntimeError: the fleet is not open.
         """
+        self.check_open()
         asking = Asking(approve or self.asking.approve, elicit or self.asking.elicit)
         return LiveAgent(self, Scope(name), request=request, asking=asking)
 
@@ -216,6 +247,7 @@ class Fleet:
             FleetError: the fleet was opened without `run`.
             UnknownRunError, RunBusyError, RunNotResumableError: as they say.
         """
+        self.check_open()
         if self.run is None:
             raise FleetError("nobody can run agents", mend="open the fleet with run=...", name=run_id)
         run = await self.runs.claim(run_id, request)
@@ -232,7 +264,9 @@ class Fleet:
 
         Raises:
             WorkspaceError: a file does not load; the last good workspace stays in force.
+            RuntimeError: the fleet is not open.
         """
+        self.check_open()
         async with self._reloading:
             before = self.workspace
             try:

@@ -6,17 +6,14 @@ from typing import TYPE_CHECKING
 import anyio
 
 from packbelt.live.asking import Asking
+from packbelt.live.hostcode import is_its_own, told
 from packbelt.live.native import MAX_RESULT, within_limit
-from packbelt.live.runs import RunStatus, RunStoreError
+from packbelt.live.runs import RunStatus
 from packbelt.model import Answer, HandOff, Outcome, PackbeltError
 from packbelt.model.encode import compact
-from packbelt.model.text import cut, one_line
 
 if TYPE_CHECKING:
     from packbelt.live.agent import LiveAgent
-
-MAX_ERROR = 2000
-"""Bytes of what a failed run's exception says that its caller reads."""
 
 
 async def hand_off(agent: "LiveAgent", resolved: HandOff, asking: Asking) -> Answer:
@@ -37,7 +34,7 @@ async def hand_off(agent: "LiveAgent", resolved: HandOff, asking: Asking) -> Ans
         return await run_to_answer(child)
     finally:
         # Whatever the child called has an outcome of its own; the hand-off itself leaves nothing unknown.
-        with anyio.CancelScope(shield=True), suppress(RunStoreError):
+        with anyio.CancelScope(shield=True), suppress(PackbeltError):
             await agent.marks.known(doing)
 
 
@@ -50,17 +47,22 @@ async def run_to_answer(agent: "LiveAgent") -> Answer:
     run = agent.fleet.run
     if run is None:
         raise RuntimeError("the fleet was opened without `run`")
-    entered = False
+    entered = answered = False
     try:
         async with agent:
             entered = True
             said = await run(agent, agent.request)
             agent.output = said if isinstance(said, str) else compact(said)
-    except Exception as error:  # noqa: BLE001 - whatever goes wrong below is an answer here
-        what = cut(one_line(str(error)), MAX_ERROR)
+            answered = True
+    except BaseException as error:
+        if not is_its_own(error):
+            raise
+        # Whatever goes wrong below is an answer here.
         if not entered:
-            return Answer.of_text(f"agent {agent.name} did not start: {what}", Outcome.NOT_STARTED)
-        return _answer(agent, RunStatus.FAILED, f"{type(error).__name__}: {what}", Outcome.TOOL_ERROR)
+            words = str(error) if isinstance(error, PackbeltError) else told(error)
+            return Answer.of_text(f"agent {agent.name} did not start: {words}", Outcome.NOT_STARTED)
+        if not answered:  # else its record alone could not be written
+            return _answer(agent, RunStatus.FAILED, told(error), Outcome.TOOL_ERROR)
     return _answer(agent, RunStatus.COMPLETED, agent.output, Outcome.OK)
 
 

@@ -13,10 +13,16 @@ _SPEAKERS = (
     "httpcore2.http11",
     "httpcore2.http2",
     "httpcore2.proxy",
+    "httpcore2.socks",
+    "mcp.client.auth.oauth2",
     "mcp.client.client",
     "mcp.client.streamable_http",
+    "mcp.shared.dispatcher",
     "mcp.shared.jsonrpc_dispatcher",
 )
+
+
+_TRACEBACKS = logging.Formatter()
 
 
 class _Masking(logging.Filter):
@@ -29,6 +35,9 @@ class _Masking(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         if self.inuse:
             record.msg, record.args = self.mask(record.getMessage()), ()
+            if record.exc_info:  # its words may be a server's, and a handler may show its locals
+                record.exc_text = self.mask(_TRACEBACKS.formatException(record.exc_info))
+                record.exc_info = None
         return True
 
     def mask(self, text: str) -> str:

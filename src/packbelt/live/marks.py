@@ -1,9 +1,15 @@
 """What a run's record says while calls are under way, so that a crash is seen as what it is."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Awaitable, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
 
-from packbelt.live.runs import Run, RunStatus, RunStore
+from packbelt.live.runs import Run, RunStatus, RunStore, RunStoreError
+from packbelt.model import PackbeltError
+
+T = TypeVar("T")
+
+_UNKEPT = "its conversation could not be kept"
 
 
 class Marks:
@@ -11,6 +17,8 @@ class Marks:
 
     A run is marked not resumable before the first of its calls is dispatched, and resumable again when the
     outcomes of all of them are known. A call whose outcome stays unknown spoils every run on its path.
+
+    Whatever the store raises comes out as a `PackbeltError`: a host may bring a store of its own.
 
     Args:
         store: where runs are kept.
@@ -29,11 +37,11 @@ class Marks:
         """A call is about to be dispatched.
 
         Raises:
-            RunStoreError: it cannot be recorded, and so must not be dispatched.
+            PackbeltError: it cannot be recorded, and so must not be dispatched.
         """
         self._under_way.append(doing)
         try:
-            await self._store.begin(self.id, f"calling {', '.join(self._under_way)}")
+            await _written(self._store.begin(self.id, f"calling {', '.join(self._under_way)}"))
         except BaseException:
             self._under_way.remove(doing)
             raise
@@ -42,7 +50,7 @@ class Marks:
         """The call's outcome is known."""
         self._under_way.remove(doing)
         if not self._under_way and not self.spoiled:
-            await self._store.settle(self.id)
+            await _written(self._store.settle(self.id))
 
     async def unknown(self, doing: str, why: str) -> None:
         """The call's outcome will never be known: no run on its path is resumable any more."""
@@ -53,14 +61,40 @@ class Marks:
             marks.spoiled = True
             path.append(marks.id)
             marks = marks._above  # noqa: SLF001 - its own kind
-        await self._store.spoil(path, f"{doing} {why}: it may have happened")
+        await _written(self._store.spoil(path, f"{doing} {why}: it may have happened"))
 
     async def keep(self, messages: Sequence[Any]) -> None:
         """Keep the conversation as it stands."""
-        await self._store.keep(self.id, messages)
+        await _written(self._store.keep(self.id, messages))
 
     async def finish(
         self, status: RunStatus, *, output: str = "", messages: Sequence[Any] = (), why: str = ""
     ) -> None:
-        """The run has ended."""
-        await self._store.finish(self.id, status, output=output, messages=messages, why=why)
+        """The run has ended.
+
+        Raises:
+            PackbeltError: it cannot be recorded. Where that is for its messages, the run has ended all the
+                same, with those that were kept last, and cannot be continued.
+        """
+        store = self._store
+        try:
+            await _written(store.finish(self.id, status, output=output, messages=messages, why=why))
+        except PackbeltError:
+            with suppress(PackbeltError):
+                kept = await _written(store.get(self.id))
+                await _written(store.spoil([self.id], _UNKEPT))
+                self.spoiled = True
+                last = kept.messages
+                await _written(store.finish(self.id, status, output=output, messages=last, why=why))
+            raise
+
+
+async def _written(writing: Awaitable[T]) -> T:
+    try:
+        return await writing
+    except PackbeltError:
+        raise
+    except Exception as error:
+        raise RunStoreError(
+            f"the run's record cannot be written ({type(error).__name__})", mend="see what keeps the runs"
+        ) from error

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache, partial, wraps
 from typing import Any
 
@@ -9,8 +10,9 @@ import anyio.to_thread
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ArgsKwargs, to_json
 
+from packbelt.live.hostcode import is_its_own, told
 from packbelt.model import Answer, Outcome
-from packbelt.model.text import cut, one_line
+from packbelt.model.text import one_line
 
 MAX_RESULT = 1 << 20
 """Bytes of a tool's result; a larger one becomes an error that says so."""
@@ -37,19 +39,39 @@ async def call_native(function: Callable[..., Any], arguments: Mapping[str, Any]
         if _is_async(function):
             result = await function(*args, **kwargs)
         else:
-            call = partial(function, *args, **kwargs)
+            call = partial(_in_thread, partial(function, *args, **kwargs))
             result = await anyio.to_thread.run_sync(call, abandon_on_cancel=True)
             if inspect.isawaitable(result):
                 result = await result
-    except Exception as error:  # noqa: BLE001 - whatever a tool raises is its answer to the model
-        said = cut(one_line(str(error)), 2000)
-        return Answer.of_text(
-            f"{type(error).__name__}: {said}" if said else type(error).__name__, Outcome.TOOL_ERROR
-        )
-    return result if isinstance(result, Answer) else _answer(result)
+    except BaseException as error:
+        if not is_its_own(error):
+            raise
+        result = _Raised(error)
+    if isinstance(result, _Raised):  # whatever a tool raises is its answer to the model
+        return Answer.of_text(told(result.error), Outcome.TOOL_ERROR)
+    return _answer(result)
+
+
+@dataclass(frozen=True, slots=True)
+class _Raised:
+    error: BaseException
+
+
+def _in_thread(call: Callable[[], Any]) -> Any:
+    """Call it; what it raises ends neither the thread nor the loop: no person interrupts a thread."""
+    try:
+        return call()
+    except BaseException as error:  # noqa: BLE001 - as above
+        return _Raised(error)
 
 
 def _answer(result: Any) -> Answer:
+    if isinstance(result, Answer):
+        try:
+            size = len(to_json([result.content, result.structured], fallback=str))
+        except ValueError:
+            return Answer.of_text("its result cannot be written as JSON", Outcome.TOOL_ERROR)
+        return within_limit(result, size)
     if result is None:
         return Answer(Outcome.OK)
     try:

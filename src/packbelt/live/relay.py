@@ -14,10 +14,21 @@ import anyio
 
 from packbelt.live.asking import Approval, Asking
 from packbelt.live.handoff import hand_off
+from packbelt.live.hostcode import is_its_own
 from packbelt.live.marks import Marks
 from packbelt.live.native import call_native
-from packbelt.live.runs import RunStoreError
-from packbelt.model import Answer, Call, HandOff, Outcome, Refusal, Tool, ToolCall, ToolResult
+from packbelt.model import (
+    Answer,
+    Call,
+    HandOff,
+    Outcome,
+    PackbeltError,
+    Refusal,
+    Resolution,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
 from packbelt.model.encode import digest
 
 if TYPE_CHECKING:
@@ -35,6 +46,10 @@ AT_ONCE = 32
 
 _chain: ContextVar[tuple[str, ...]] = ContextVar("packbelt_chain", default=())
 """The calls that are open above the present one, in this task."""
+
+
+class NoAnswerError(Exception):
+    """A server's question got no answer; the message holds nothing of what was asked."""
 
 
 async def relay_all(agent: "LiveAgent", calls: Sequence[ToolCall], asking: Asking) -> list[ToolResult]:
@@ -57,7 +72,9 @@ async def relay_all(agent: "LiveAgent", calls: Sequence[ToolCall], asking: Askin
 async def relay(agent: "LiveAgent", call: ToolCall, asking: Asking) -> ToolResult:
     """One call, from the gate to its answer."""
     with agent.fleet.observer.call(agent, call) as seen:
-        resolved = agent.handle().resolve(call.name, call.arguments)
+        resolved = _gate(agent, call)
+        if isinstance(resolved, Answer):
+            return seen.ended(ToolResult(call, resolved))
         if isinstance(resolved, Refusal):
             return seen.refused(_refused(call, resolved))
         if resolved.approve:
@@ -67,12 +84,24 @@ async def relay(agent: "LiveAgent", call: ToolCall, asking: Asking) -> ToolResul
                 answer = Answer.of_text(refusal, Outcome.REJECTED)
                 return seen.ended(ToolResult(call, answer, resolved.tool.id))
             # A person takes time, and what was admitted before may not be any more.
-            resolved = agent.handle().resolve(call.name, call.arguments)
+            resolved = _gate(agent, call)
+            if isinstance(resolved, Answer):
+                return seen.ended(ToolResult(call, resolved))
             if isinstance(resolved, Refusal):
                 return seen.refused(_refused(call, resolved))
         seen.admitted(resolved)
         answer = await _dispatch(agent, resolved, asking, seen.dispatched)
         return seen.ended(ToolResult(call, answer, resolved.tool.id))
+
+
+def _gate(agent: "LiveAgent", call: ToolCall) -> Resolution | Answer:
+    """What becomes of a call as things are now; an answer where its agent can call nothing any more."""
+    if agent.over:
+        return Answer.of_text(f"not started: agent {agent.name!r} was left", Outcome.NOT_STARTED)
+    try:
+        return agent.handle().resolve(call.name, call.arguments)
+    except PackbeltError as error:  # its file is gone, or loads no more
+        return Answer.of_text(f"not started: {error}", Outcome.NOT_STARTED)
 
 
 def _refused(call: ToolCall, refusal: Refusal) -> ToolResult:
@@ -158,13 +187,21 @@ def _elicit(
     ask, chain = asking.elicit, _chain.get()
     if ask is None:
         return None
+    from mcp_types import ElicitResult  # noqa: PLC0415 - who has no server needs no SDK
 
     async def elicit(params: "mcp_types.ElicitRequestParams") -> "mcp_types.ElicitResult":
         token = _chain.set(chain)
         try:
-            return await ask(server, agent.path, params)
+            said = await ask(server, agent.path, params)
+        except BaseException as error:
+            if not is_its_own(error):
+                raise
+            raise NoAnswerError(f"elicit raised {type(error).__name__}") from None
         finally:
             _chain.reset(token)
+        if not isinstance(said, ElicitResult):
+            raise NoAnswerError(f"elicit gave {type(said).__name__}, which is no ElicitResult")
+        return said
 
     return elicit
 
@@ -181,16 +218,16 @@ async def _recorded(marks: Marks, tool: Tool, send: Send, on_sent: Callable[[], 
 
     try:
         answer = await send(dispatching)
-    except RunStoreError as error:
+    except PackbeltError as error:
         return Answer.of_text(f"not started: {error}", Outcome.NOT_STARTED)
     except BaseException:
         if sent:
-            with anyio.CancelScope(shield=True), suppress(RunStoreError):
+            with anyio.CancelScope(shield=True), suppress(PackbeltError):
                 await marks.unknown(doing, "was cancelled under way")
         raise
     if sent:
         # A record that cannot be settled stays what it was, not resumable; the answer is known all the same.
-        with anyio.CancelScope(shield=True), suppress(RunStoreError):
+        with anyio.CancelScope(shield=True), suppress(PackbeltError):
             if answer.outcome is Outcome.AMBIGUOUS:
                 await marks.unknown(doing, answer.detail or "has no known outcome")
             else:

@@ -1,6 +1,9 @@
 """Values that no print, log or traceback may show."""
 
+import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import NoReturn, Self, final
 
 MASK = "***"
@@ -80,8 +83,54 @@ class Environ(Mapping[str, str]):
 
 
 def masked(text: str, secrets: Iterable[Secret]) -> str:
-    """The text with every one of these values replaced by `***`, longest first."""
-    for value in sorted({secret.reveal() for secret in secrets}, key=len, reverse=True):
-        if value:
-            text = text.replace(value, MASK)
-    return text
+    """The text with every one of these values replaced by `***`, longest first.
+
+    A value is known again where JSON, a `repr`, an address or a hint spells its characters otherwise.
+    """
+    pattern = _pattern(frozenset(secrets))
+    return pattern.sub(MASK, text) if pattern else text
+
+
+@lru_cache(maxsize=256)
+def _pattern(secrets: frozenset[Secret]) -> re.Pattern[str] | None:
+    values = sorted({secret.reveal() for secret in secrets} - {""}, key=len, reverse=True)
+    spelled = ("".join(map(_ways, _PARTS.findall(value))) for value in values)
+    return re.compile("|".join(spelled)) if values else None
+
+
+_PARTS = re.compile(r"\s+|.", re.DOTALL)
+_LETTERS = {"\n": "n", "\r": "r", "\t": "t", "\f": "f", "\v": "v", "\b": "b"}
+_LOOKALIKES = dict(zip('<>`{}|[]"', "\u2039\u203a'()\u00a6()'", strict=True))
+"""What a hint writes for characters that would be markup there."""
+_SLASH = r"\\{1,8}"
+"""Escapes inside escapes; bounded, so that no text makes the search slow."""
+
+
+def _ways(part: str) -> str:
+    """All ways to write one character, or one run of blanks."""
+    if part.isalnum() and part.isascii():
+        return part
+    ways = sorted({way for character in part for way in _spellings(character)})
+    every = f"(?:{'|'.join(ways)})"
+    if part.isspace():
+        return every + "{1,16}"
+    # What no terminal shows is left out of one line.
+    return f"{every}?" if unicodedata.category(part)[0] in "CZ" else every
+
+
+def _spellings(character: str) -> Iterator[str]:
+    code, utf8 = ord(character), character.encode("utf-8", "surrogatepass")
+    utf16 = character.encode("utf-16-be", "surrogatepass").hex()
+    yield rf"\\{{0,8}}{re.escape(character)}"
+    yield "(?i:" + "".join(f"%{byte:02x}" for byte in utf8) + ")"
+    yield "(?i:" + "".join(f"{_SLASH}x{byte:02x}" for byte in utf8) + ")"
+    yield "(?i:" + "".join(f"{_SLASH}u{utf16[at : at + 4]}" for at in range(0, len(utf16), 4)) + ")"
+    yield f"(?i:{_SLASH}x{code:02x}|{_SLASH}u{code:08x})"
+    if character == "\\":
+        yield _SLASH
+    if character.isspace():
+        yield r"[ +]"
+    if letter := _LETTERS.get(character):
+        yield _SLASH + letter
+    if lookalike := _LOOKALIKES.get(character):
+        yield re.escape(lookalike)

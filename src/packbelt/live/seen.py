@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from time import perf_counter, time_ns
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -105,11 +105,8 @@ class Seen(AbstractContextManager["Seen"]):
         over = perf_counter()
         broken = kind.__name__ if kind else ""
         self._look(None)
-        result = self._result
-        if self._span.recording and result:
-            self._tell(result)
-        elif self._span.recording and broken:
-            self._span.failed(broken)
+        with suppress(Exception):  # to tell of a call is not to make it
+            self._tell(broken)
         self._stack.close()
         self._observer.emit(lambda: self._event(over, broken))
 
@@ -144,15 +141,14 @@ class Seen(AbstractContextManager["Seen"]):
         """Read off what the call is about, once, while the turn that decided it is the present one."""
         if self._about is not None:
             return
-        observer = self._observer
-        try:
+        about = _About(self._call)
+        with suppress(Exception):  # an agent whose file is gone has no turn, and the relay says so
             turn = self._agent.handle().turn(self._agent.snapshot)
-            self._about = about = _About.of(turn, self._call, tool, self._result)
-            if observer.spans.active:
+            about = _About.of(turn, self._call, tool, self._result)
+        self._about = about
+        if self._observer.spans.active:
+            with suppress(Exception):
                 self._span = self._stack.enter_context(self._begin(about))
-        except Exception as error:  # noqa: BLE001 - to tell of a call is not to make it
-            self._about = self._about or _About(self._call)
-            observer.log.fail(error)
 
     def _begin(self, about: "_About") -> AbstractContextManager[SpanHandle]:
         words, spans, agent, tool = self._observer.words, self._observer.spans, self._agent, about.tool
@@ -170,13 +166,19 @@ class Seen(AbstractContextManager["Seen"]):
         }
         return spans.tool(tool.wire_name if tool else None, attributes, self._time)
 
-    def _tell(self, result: ToolResult) -> None:
+    def _tell(self, broken: str) -> None:
+        span, result = self._span, self._result
+        if not span.recording:
+            return
+        if result is None:
+            span.failed(broken)
+            return
         hint = str(result.hint.kind) if result.hint else None
-        self._span.set({"packbelt.outcome": str(result.outcome), "packbelt.hint": hint})
-        if self._observer.spans.content:
-            self._span.set({"gen_ai.tool.call.result": self._observer.words.content(result.text)})
+        span.set({"packbelt.outcome": str(result.outcome), "packbelt.hint": hint})
         if result.outcome is not Outcome.OK:
-            self._span.failed(str(result.outcome))
+            span.failed(str(result.outcome))
+        if self._observer.spans.content:
+            span.set({"gen_ai.tool.call.result": self._observer.words.content(result.text)})
 
     def _event(self, over: float, broken: str) -> CallEvent:
         about, result, words = self._about or _About(self._call), self._result, self._observer.words

@@ -2,7 +2,7 @@
 
 Source: OpenTelemetry semantic conventions for GenAI, status Development, as they stand beside the semantic
 conventions 1.44 (github.com/open-telemetry/semantic-conventions-genai, docs/gen-ai/gen-ai-agent-spans.md and
-execute-tool.md; before May 2026 in semantic-conventions, docs/gen-ai, last in 1.41).
+execute-tool.md; up to 1.41 in semantic-conventions, docs/gen-ai).
 
 - `invoke_agent {agent}`, kind INTERNAL (an agent in this process): `gen_ai.operation.name`,
   `gen_ai.agent.name`, `gen_ai.agent.id` (the path of agents from the root; ids of instances are not
@@ -22,17 +22,20 @@ were asked for: by `Spans(content=True)`, or by OTEL_INSTRUMENTATION_GENAI_CAPTU
 `span_only` or `span_and_event`), the variable that OpenTelemetry's own instrumentations read.
 
 Spans nest by context: a hand-off's `execute_tool` holds the other agent's `invoke_agent`, and the client span
-of the MCP SDK lies inside the call that it serves.
+of the MCP SDK lies inside the call that it serves. Nothing that a tracer raises harms what it traces.
 """
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from packbelt._version import __version__
 
 if TYPE_CHECKING:
+    from contextvars import Token
+
+    from opentelemetry.context import Context
     from opentelemetry.trace import Span, Tracer, TracerProvider
 
 CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
@@ -147,14 +150,11 @@ class Spans:
     def _span(
         self, name: str, attributes: Mapping[str, str | None], began: int | None = None
     ) -> Iterator[SpanHandle]:
-        tracer = self._tracer()
-        if tracer is None:
+        begun = self._begin(name, attributes, began)
+        if begun is None:
             yield NO_SPAN
             return
-        from opentelemetry import context  # noqa: PLC0415 - an extra
-
-        span = tracer.start_span(name, attributes=_told(attributes), start_time=began)
-        token = context.attach(self._trace.set_span_in_context(span))
+        span, token = begun
         handle = SpanHandle(span) if span.is_recording() else NO_SPAN
         try:
             yield handle
@@ -162,8 +162,27 @@ class Spans:
             handle.failed(type(error).__name__)
             raise
         finally:
-            if self._trace.get_current_span() is span:  # else it is ended in another task than it began in
-                context.detach(token)
+            self._end(span, token)
+
+    def _begin(
+        self, name: str, attributes: Mapping[str, str | None], began: int | None
+    ) -> "tuple[Span, Token[Context]] | None":
+        tracer = self._tracer()
+        if tracer is None:
+            return None
+        from opentelemetry import context  # noqa: PLC0415 - an extra
+
+        with suppress(Exception):  # a sampler's or a processor's
+            span = tracer.start_span(name, attributes=_told(attributes), start_time=began)
+            return span, context.attach(self._trace.set_span_in_context(span))
+        return None
+
+    def _end(self, span: "Span", token: "Token[Context]") -> None:
+        from opentelemetry import context  # noqa: PLC0415 - an extra
+
+        if self._trace.get_current_span() is span:  # else it is ended in another task than it began in
+            context.detach(token)
+        with suppress(Exception):  # a processor's
             span.end()
 
 

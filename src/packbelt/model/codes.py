@@ -190,6 +190,7 @@ class Code(StrEnum):
     # what compiling for a target reports
     TARGET_NAME = "target.name"
     TARGET_LIMIT = "target.limit"
+    TARGET_SCHEMA = "target.schema"
     # what `check` finds
     MEMBER_UNKNOWN = "pack.member_unknown"
     OWNER_UNKNOWN = "pack.owner_unknown"
@@ -255,6 +256,7 @@ CODES: dict[Code, str] = {
     Code.WIRE_CLASH: "Two server tools have one wire name; neither is available.",
     Code.TARGET_NAME: "A tool has no name in a target, or shares one there; it is left out.",
     Code.TARGET_LIMIT: "More tools are sent than a target takes.",
+    Code.TARGET_SCHEMA: "A target refuses a tool's schema; it is sent in another form, or the tool is not.",
     Code.MEMBER_UNKNOWN: "A pack's member has no tool behind it.",
     Code.OWNER_UNKNOWN: "A pack's owner or carrier is no agent.",
     Code.OWNER_IDLE: "A pack's owner can call none of its tools.",

@@ -7,12 +7,14 @@ from packbelt.belt import Belt
 from packbelt.model import Tool, ToolCall, ToolResult
 from packbelt.providers.form import Codec, Enforcement, Form
 from packbelt.providers.plan import Plan, plan
-from packbelt.providers.reading import get, items
+from packbelt.providers.reading import get, items, parts
 from packbelt.providers.target import Target
 
 SEARCH_TYPE = "tool_search_tool_bm25_20251119"
 """The server tool that finds deferred ones, as anthropic 2.14.0 types it."""
 CACHE = {"type": "ephemeral"}
+IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+"""What the API takes in a result (anthropic 2.14.0, `Base64ImageSourceParam`); an error takes text alone."""
 
 
 def build(target: Target, belt: Belt, *, strict: bool, search: bool = False, cache: bool = False) -> Form:
@@ -22,7 +24,8 @@ def build(target: Target, belt: Belt, *, strict: bool, search: bool = False, cac
         target: the descriptor.
         belt: the decision.
         strict: see `compile_belt`.
-        search: defer what is packed by the API's tool search (Sonnet 4.5 and later), not the opener.
+        search: defer what is packed by the API's own tool search (Sonnet 4.5, Opus 4.5 and later) instead of
+            the opener.
         cache: mark the end of the tools and of the system text for the prompt cache.
     """
     made = plan(belt, target, strict=strict, search=search)
@@ -76,7 +79,7 @@ def text(reply: Any) -> str:
 
 
 def results(found: Sequence[ToolResult]) -> dict[str, Any]:
-    """One user message with a `tool_result` block for each call."""
+    """One user message with a `tool_result` block for each call; the API wants all of a reply in one."""
     return {"role": "user", "content": [_result(result) for result in found]}
 
 
@@ -87,15 +90,12 @@ def _result(result: ToolResult) -> dict[str, Any]:
 
 def _content(result: ToolResult) -> Any:
     """Text, and images as the API takes them; what else a tool gave is said in words."""
-    blocks = result.answer.content
-    if not any(block.get("type") == "image" for block in blocks):
+    found = parts(result, IMAGES)
+    if all(isinstance(part, str) for part in found):
         return result.text
-    return [_block(block, result) for block in blocks]
+    return [{"type": "text", "text": part} if isinstance(part, str) else _image(part) for part in found]
 
 
-def _block(block: Mapping[str, Any], result: ToolResult) -> dict[str, Any]:
-    if block.get("type") == "image":
-        source = {"type": "base64", "media_type": block.get("mimeType"), "data": block.get("data")}
-        return {"type": "image", "source": source}
-    alone = type(result.answer)(result.outcome, (block,))
-    return {"type": "text", "text": alone.text}
+def _image(block: Mapping[str, Any]) -> dict[str, Any]:
+    source = {"type": "base64", "media_type": block["mimeType"], "data": block.get("data", "")}
+    return {"type": "image", "source": source}

@@ -78,8 +78,7 @@ def _problem(target: Target, tool: Tool, name: str | None, owner: Mapping[str, T
         )
     if len(name) > target.names.longest:
         return (
-            f"{tool.id} would be {name!r} in {target.title}: that has {len(name)} letters, and it takes "
-            f"{target.names.longest}",
+            f"{tool.id} would be {name!r} in {target.title}: {len(name)} letters of {target.names.longest}",
             "rename the tool or its server",
         )
     if not target.names.pattern.fullmatch(name):

@@ -1,22 +1,24 @@
 """OpenAI's Responses API: functions, or namespaces with the API's own tool search."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from hashlib import sha256
 from typing import Any
 
 from packbelt.belt import Belt
 from packbelt.belt.opener import packs_of
 from packbelt.catalog.registry import pick
 from packbelt.model import Tool, ToolCall, ToolResult
-from packbelt.model.text import one_line
+from packbelt.model.text import harmless, one_line
 from packbelt.providers.form import Codec, Enforcement, Form
-from packbelt.providers.names import CompileError
-from packbelt.providers.plan import Plan, plan
-from packbelt.providers.reading import get, items
+from packbelt.providers.plan import Plan, plan, spelled
+from packbelt.providers.reading import get, items, parts
 from packbelt.providers.target import Target
 
 LONGEST = 64
 """Letters of a namespace's name."""
+IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+"""What the API takes as `input_image`."""
 _FOREIGN = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -32,7 +34,11 @@ def build(
         search: put what is packed into namespaces that the API's tool search opens (gpt-5.4 and later), not
             behind the opener.
         allowed: wire names that may be called in this request; the tools themselves, and so the prompt
-            cache, stay as they are. What is visible is then a superset of what is callable.
+            cache, stay as they are. What is visible is then a superset of what is callable. The API alone
+            keeps to it; `turn.run` asks the belt.
+
+    Raises:
+        CompileError: a tool cannot be said there, or `allowed` names one that is not sent.
     """
     made = plan(belt, target, strict=strict, search=search)
     tools = [_function(made, tool) for tool in made.tools] + _namespaces(made)
@@ -43,15 +49,16 @@ def build(
         kwargs["instructions"] = made.system
     residue: tuple[str, ...] = ()
     if allowed is not None:
-        kept = [made.names.spell(name) for name in allowed]
+        kept = spelled(made, allowed)
         choice = [{"type": "function", "name": name} for name in kept]
-        kwargs["tool_choice"] = {"type": "allowed_tools", "mode": "auto", "tools": choice}
+        kwargs["tool_choice"] = {"type": "allowed_tools", "mode": "auto", "tools": choice} if kept else "none"
         residue = tuple(name for name in made.shown if name not in kept)
+    planned = (*made.shown, *(made.names.spell(tool.wire_name) for tool in made.deferred))
     return Form(
         target.name,
         kwargs,
         made.names,
-        Enforcement(target, target.enforcement, made.shown, residue),
+        Enforcement(target, target.enforcement, planned, residue),
         made.system,
         made.diagnostics,
         Codec(calls, text, results),
@@ -70,28 +77,32 @@ def _function(made: Plan, tool: Tool, **more: Any) -> dict[str, Any]:
 
 
 def _namespaces(made: Plan) -> list[dict[str, Any]]:
-    """A namespace for each pack of which something is deferred: the model sees its name and description."""
-    wanted = {tool.wire_name for tool in made.deferred}
+    """A namespace for each pack of which something is deferred: the model sees its name and description.
+
+    Nothing is looked up by a namespace's name: a call says the function's own, which is alone on the belt.
+    """
+    kept = {tool.wire_name: tool for tool in made.deferred}
     found: dict[str, dict[str, Any]] = {}
     for pack, part in packs_of(made.belt, made.belt.deferred).items():
-        tools = [tool for tool in pick(made.belt.registry.tools, part) if tool.wire_name in wanted]
-        name = _FOREIGN.sub("_", pack)[:LONGEST]
-        if not tools:
-            continue
-        if name in found:
-            raise CompileError(
-                f"pack {pack!r} and another would both be the namespace {name!r}",
-                mend="rename one",
-                name=pack,
-            )
-        summary = one_line(made.belt.registry.pack(pack).summary) or f"Tools of {pack}."
-        functions = [_function(made, tool, defer_loading=True) for tool in tools]
-        found[name] = {"type": "namespace", "name": name, "description": summary, "tools": functions}
+        members = [tool.wire_name for tool in pick(made.belt.registry.tools, part)]
+        functions = [_function(made, kept[name], defer_loading=True) for name in members if name in kept]
+        if functions:
+            name = _namespace(pack, found)
+            summary = one_line(made.belt.registry.pack(pack).summary) or f"Tools of {harmless(pack)}."
+            found[name] = {"type": "namespace", "name": name, "description": summary, "tools": functions}
     return list(found.values())
 
 
+def _namespace(pack: str, taken: Container[str]) -> str:
+    """A pack's id in the letters that a name may have; where that is taken, with a part of its digest."""
+    name = _FOREIGN.sub("_", pack)
+    if len(name) <= LONGEST and name not in taken:
+        return name
+    return f"{name[: LONGEST - 9]}_{sha256(pack.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+
+
 def calls(reply: Any) -> list[ToolCall]:
-    """The `function_call` items of a response."""
+    """The `function_call` items of a response; one of a namespace has the function's name all the same."""
     return [
         ToolCall(get(item, "call_id"), get(item, "name"), get(item, "arguments", "{}"))
         for item in items(reply, "output")
@@ -112,7 +123,19 @@ def text(reply: Any) -> str:
 
 def results(found: Sequence[ToolResult]) -> list[dict[str, Any]]:
     """One `function_call_output` item for each call."""
-    return [{"type": "function_call_output", "call_id": one.id, "output": said(one)} for one in found]
+    return [{"type": "function_call_output", "call_id": one.id, "output": _output(one)} for one in found]
+
+
+def _output(result: ToolResult) -> Any:
+    made = parts(result, IMAGES)
+    if all(isinstance(part, str) for part in made):
+        return said(result)
+    return [
+        {"type": "input_text", "text": part}
+        if isinstance(part, str)
+        else {"type": "input_image", "image_url": f"data:{part['mimeType']};base64,{part.get('data', '')}"}
+        for part in made
+    ]
 
 
 def said(result: ToolResult) -> str:

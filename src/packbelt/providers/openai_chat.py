@@ -41,12 +41,12 @@ def build(target: Target, belt: Belt, *, strict: bool) -> Form:
 
 
 def calls(reply: Any) -> list[ToolCall]:
-    """The tool calls of the first choice."""
+    """The function calls of the first choice; custom tools are the host's own."""
+    found = ((call, get(call, "function")) for call in items(_message(reply), "tool_calls"))
     return [
-        ToolCall(
-            get(call, "id"), get(get(call, "function"), "name"), get(get(call, "function"), "arguments", "{}")
-        )
-        for call in items(_message(reply), "tool_calls")
+        ToolCall(get(call, "id"), get(function, "name"), get(function, "arguments", "{}"))
+        for call, function in found
+        if function is not None
     ]
 
 
@@ -57,7 +57,7 @@ def text(reply: Any) -> str:
 
 
 def results(found: Sequence[ToolResult]) -> list[dict[str, Any]]:
-    """One `tool` message for each call."""
+    """One `tool` message for each call, text alone: the API takes nothing else there."""
     return [{"role": "tool", "tool_call_id": one.id, "content": said(one)} for one in found]
 
 

@@ -1,14 +1,16 @@
 """What every target starts from: the sent tools in order, their names, and the prompt in its spelling."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from packbelt.belt import FIND_TOOLS, Belt
 from packbelt.belt.opener import opener_tool
+from packbelt.catalog.near import listed, suggestion
 from packbelt.catalog.registry import bits, pick
 from packbelt.model import HANDOFF, NATIVE, Code, Diagnostic, Level, Tool
 from packbelt.prompt import render_prompt, render_sections
 from packbelt.providers.names import CompileError, Names, name_all
+from packbelt.providers.schemas import fit_all
 from packbelt.providers.target import Target
 
 LARGEST = 5
@@ -65,17 +67,21 @@ def plan(
     away = tuple(pick(belt.registry.tools, belt.packed | belt.deferred))
     own = tuple(tool for tool in belt.tools if search and tool.wire_name == FIND_TOOLS)
     wanted = tuple(tool for tool in belt.tools if tool not in own)
-    names, kept, left_out = name_all(target, (*wanted, *away), named, strict=strict)
+    fit, found = fit_all(target, (*wanted, *away) if search else wanted, strict=strict)
+    names, kept, left_out = name_all(target, fit, named, strict=strict)
+    if not search:  # what the opener calls is said in texts alone, and needs no name that the target takes
+        names = name_all(target, (*kept, *away), named, strict=False)[0]
     if own:  # the target's own search: said in prompts, never called by us
         names = Names({**names.shown, FIND_TOOLS: target.search}, names.wire)
-    sent = tuple(tool for tool in wanted if tool in kept)
-    deferred = tuple(tool for tool in away if tool in kept) if search else ()
+    put_away = {tool.wire_name for tool in away}
+    sent = tuple(tool for tool in kept if tool.wire_name not in put_away)
+    deferred = tuple(tool for tool in kept if tool.wire_name in put_away)
     spelled = tuple(_spelled(belt, tool, names) for tool in sent)
     sections = render_sections(belt, names.spell)
-    found = [*left_out, *sections.diagnostics]
-    found += _over(belt, target, [*sent, *deferred], strict=strict)
-    found += _cut(target, [*spelled, *deferred])
-    return Plan(belt, names, spelled, deferred, render_prompt(belt, sections, names.spell), tuple(found))
+    known = [*found, *left_out, *sections.diagnostics]
+    known += _over(belt, target, [*sent, *deferred], strict=strict)
+    known += _cut(target, [*spelled, *deferred])
+    return Plan(belt, names, spelled, deferred, render_prompt(belt, sections, names.spell), tuple(known))
 
 
 def _spelled(belt: Belt, tool: Tool, names: Names) -> Tool:
@@ -120,6 +126,20 @@ def _cut(target: Target, tools: list[Tool]) -> list[Diagnostic]:
         for tool in tools
         if longest and len(tool.description) > longest
     ]
+
+
+def spelled(made: Plan, allowed: Sequence[str]) -> list[str]:
+    """Wire names that may be called in one request, in the target's spelling.
+
+    Raises:
+        CompileError: one of them is not sent.
+    """
+    sent = {tool.wire_name for tool in (*made.tools, *made.deferred)}
+    for name in allowed:
+        if name not in sent:
+            mend = suggestion(name, sorted(sent), otherwise=f"sent are: {listed(sorted(sent))}")
+            raise CompileError(f"`allowed` has {name!r}, which is not sent", mend=mend, name=name)
+    return [made.names.spell(name) for name in allowed]
 
 
 def handoffs(tools: tuple[Tool, ...]) -> tuple[Tool, ...]:

@@ -74,6 +74,21 @@ class NameRule:
 
 
 @dataclass(frozen=True, slots=True)
+class SchemaRule:
+    """Which schemas a target takes.
+
+    Attributes:
+        flat: keywords that it refuses at a schema's top.
+        keys: which parameter names it takes at the top; None for all.
+        properties: whether it refuses a schema without `properties`.
+    """
+
+    flat: tuple[str, ...] = ()
+    keys: re.Pattern[str] | None = None
+    properties: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Builtin:
     """A tool that the target itself runs."""
 
@@ -97,6 +112,7 @@ class Target:
         search: the name under which its own deferral is found in prompts; empty where it has none.
         enforcement: by axis, what it does, what packbelt adds, and what stays open.
         builtins: tools that it runs itself.
+        schemas: which schemas it takes.
     """
 
     name: str
@@ -109,6 +125,7 @@ class Target:
     search: str = ""
     enforcement: Mapping[Axis, Cell] = field(default_factory=dict)
     builtins: tuple[Builtin, ...] = ()
+    schemas: SchemaRule = field(default_factory=SchemaRule)
 
 
 TARGETS = (
@@ -141,7 +158,7 @@ def target(name: str) -> Target:
 
 
 def _read(name: str, data: Mapping[str, Any]) -> Target:
-    rule = data["names"]
+    rule, schemas = data["names"], data.get("schemas", {})
     return Target(
         name=name,
         title=data["title"],
@@ -156,6 +173,11 @@ def _read(name: str, data: Mapping[str, Any]) -> Target:
             Builtin(one["name"], one["description"], Permission.parse(one["permission"]))
             for one in data.get("builtins", ())
         ),
+        schemas=SchemaRule(
+            tuple(schemas.get("flat", ())),
+            re.compile(schemas["keys"]) if "keys" in schemas else None,
+            schemas.get("properties", False),
+        ),
     )
 
 
@@ -165,6 +187,7 @@ __all__ = [
     "Builtin",
     "Cell",
     "NameRule",
+    "SchemaRule",
     "Target",
     "TargetError",
     "target",

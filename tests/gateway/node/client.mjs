@@ -5,7 +5,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitRequestSchema, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 
-const { command, args, env, url, headers, calls, answer } = JSON.parse(process.argv[2]);
+const { command, args, env, url, headers, calls, answer, grown } = JSON.parse(process.argv[2]);
 const transport = url
   ? new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } })
   : new StdioClientTransport({ command, args, env, stderr: "inherit" });
@@ -28,6 +28,11 @@ const results = [];
 for (const [name, given] of calls) results.push(await client.callTool({ name, arguments: given }));
 const prompts = (await client.listPrompts()).prompts.map((prompt) => prompt.name);
 const instructions = client.getInstructions();
+if (grown) {
+  // On a connection the change is announced; without one it is there when it is there.
+  const known = async () => (url ? (await client.listTools()).tools.length > tools.length : changes > 0);
+  while (!(await known())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
 const after = (await client.listTools()).tools.map((tool) => tool.name);
 console.log(JSON.stringify({ tools, results, prompts, instructions, asked, changes, after }));
 await client.close();

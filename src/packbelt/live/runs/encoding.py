@@ -4,6 +4,8 @@ import json
 import math
 from typing import Any
 
+from pydantic import BaseModel
+
 from packbelt.live.runs.record import RunStoreError
 
 _DEEPEST = 200
@@ -11,17 +13,28 @@ _DEEPEST = 200
 
 
 def to_json(value: Any, what: str) -> str:
-    """A value as JSON in ASCII.
+    """A value as JSON in ASCII. An SDK's object (a pydantic model) is kept as what it was read from.
 
     Raises:
         RunStoreError: a part of it is not JSON; says which. `json` alone would turn keys into text silently.
     """
+    value = _plain(value)
     if flaw := _flaw(value, what):
-        raise RunStoreError(
-            f"{flaw}, which JSON has no form for",
-            mend="keep messages as plain data (of an SDK's object, its model_dump(mode='json'))",
-        )
+        raise RunStoreError(f"{flaw}, which JSON has no form for", mend="keep messages as plain data")
     return json.dumps(value, separators=(",", ":"))
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    """The value with pydantic models as data; what was not in their source (defaults) stays out."""
+    if depth == _DEEPEST:
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_plain(item, depth + 1) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    return value
 
 
 def _flaw(value: Any, path: str, depth: int = 0) -> str:

@@ -59,7 +59,9 @@ _HOLD = "SELECT pg_advisory_lock(CAST(:owner AS BIGINT))"
 # Shared, so that two that ask at once do not take each other for the owner.
 _ASK = "SELECT pg_try_advisory_xact_lock_shared(CAST(:owner AS BIGINT))"
 _ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(CAST(:key AS BIGINT))"
-_HAS_SCHEMA = "SELECT to_regclass('packbelt_schema') IS NOT NULL"
+# Not to_regclass: it answers from a cache, which waiting for an advisory lock does not refresh.
+_HAS_SCHEMA = """SELECT EXISTS (SELECT 1 FROM pg_class
+    WHERE relname = 'packbelt_schema' AND pg_table_is_visible(oid))"""
 _VERSION = "SELECT version FROM packbelt_schema"
 _MAKE_VERSION = (
     "CREATE TABLE packbelt_schema (version INTEGER NOT NULL)",

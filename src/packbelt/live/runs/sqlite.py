@@ -51,12 +51,14 @@ class _File:
         self._path = path
         self._locks = OwnerLocks(path, self.owner) if path else None
         self._connection: sqlite3.Connection | None = None
+        self._inode: tuple[int, int] | None = None
 
     def open(self) -> None:
         if self._path:
             _make_private(self._path)
         with self._translated():
             self._connection = sqlite3.connect(self._path or MEMORY, timeout=WAIT, isolation_level=None)
+            self._inode = self._there()
             self._check()
             self._switch_to_wal()
             self._connection.execute("PRAGMA synchronous = NORMAL")
@@ -108,18 +110,36 @@ class _File:
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             raise RunStoreError("the store is closed", where=self.place, mend="open it anew")
+        if self._there() != self._inode:
+            # In WAL mode SQLite itself goes on writing into a file that nobody will ever find again.
+            raise RunStoreError(
+                "the file was removed or replaced while it was open", where=self.place, mend="open it anew"
+            )
         return self._connection
+
+    def _there(self) -> tuple[int, int] | None:
+        """Which file it is that stands in its place."""
+        if self._path is None:
+            return None
+        try:
+            found = self._path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
 
     def _number(self, of: str) -> int:
         return int(self._open.execute(of).fetchone()[0])
 
     def _check(self) -> None:
+        self._open.execute("BEGIN")  # all of it is of one moment: another process may be making the tables
         version = self._number("PRAGMA user_version")
-        if self._number("PRAGMA application_id") != _APPLICATION:
-            if version or self._number("SELECT count(*) FROM sqlite_master"):
-                problem = "the database is another program's"
-                raise RunStoreError(problem, where=self.place, mend="name another file")
-        elif version > sql.VERSION:
+        ours = self._number("PRAGMA application_id") == _APPLICATION
+        tables = self._number("SELECT count(*) FROM sqlite_master")
+        self._open.execute("ROLLBACK")
+        if not ours and (version or tables):
+            problem = "the database is another program's"
+            raise RunStoreError(problem, where=self.place, mend="name another file")
+        if version > sql.VERSION:
             raise newer(version, self.place)
 
     def _switch_to_wal(self) -> None:

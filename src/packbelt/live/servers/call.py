@@ -114,10 +114,12 @@ class Sender:
                 )
             return _by_status(seen.status, f": {clean(error.message)}")
         if seen.lost is not None:
-            refused = isinstance(seen.lost, _REFUSALS) or not seen.sent
-            return _unanswered(explain(seen.lost, Witness(), ANSWER), sent=not refused)
+            if isinstance(seen.lost, _REFUSALS) or not seen.sent:
+                return _unanswered(explain(seen.lost, Witness(), ANSWER), sent=False)
+            words = clean(str(seen.lost)) or type(seen.lost).__name__
+            return _unanswered(f"took the call and broke off: {words}", sent=True)
         if seen.status is not None and seen.status >= _REDIRECT:
-            return _by_status(seen.status)
+            return _by_status(seen.status, f": {self.witness.refusal}" if self.witness.refusal else "")
         if seen.status == _NO_CONTENT:
             return _unanswered("took the call and will give no answer to it", sent=True)
         if late is not None:

@@ -12,6 +12,7 @@ import anyio
 from packbelt.catalog.snapshot import ServerState, Snapshot
 from packbelt.catalog.workspace import ServerSpec, Workspace
 from packbelt.live.servers.connection import Connection, Settings
+from packbelt.live.servers.oauth import OAuth
 from packbelt.model import ServerStatus
 
 AT_ONCE = 16
@@ -29,6 +30,7 @@ async def connect(
     *,
     on_progress: Progress | None = None,
     environ: Mapping[str, str] | None = None,
+    oauth: OAuth | None = None,
 ) -> Snapshot:
     """Start servers, list their tools, stop them, and say what was found.
 
@@ -41,13 +43,18 @@ async def connect(
         specs: the servers.
         on_progress: told when a server starts, is connected, or failed.
         environ: where placeholders and the children's environment come from; `os.environ` by default.
+        oauth: how HTTP servers are authorized; None for not at all.
 
     Returns:
         A snapshot of these servers, in the order of `specs`.
     """
     limiter = anyio.CapacityLimiter(AT_ONCE)
     settings = Settings(
-        workspace.root, workspace.config.times, environ, starts=anyio.CapacityLimiter(AT_ONCE)
+        workspace.root,
+        workspace.config.times,
+        environ,
+        starts=anyio.CapacityLimiter(AT_ONCE),
+        oauth=oauth,
     )
     states: dict[str, ServerState] = {}
 
@@ -70,6 +77,7 @@ def connect_now(
     *,
     on_progress: Progress | None = None,
     environ: Mapping[str, str] | None = None,
+    oauth: OAuth | None = None,
 ) -> Snapshot:
     """`connect` for callers without an event loop; an interrupt, SIGTERM or SIGHUP cleans up first.
 
@@ -91,7 +99,7 @@ def connect_now(
         with suppress(NotImplementedError):  # Windows
             for number in _ending_signals():
                 loop.add_signal_handler(number, stop, number)
-        return await connect(workspace, specs, on_progress=on_progress, environ=environ)
+        return await connect(workspace, specs, on_progress=on_progress, environ=environ, oauth=oauth)
 
     try:
         return asyncio.run(main())

@@ -18,7 +18,16 @@ from packbelt.live.servers import resources as resource
 from packbelt.live.servers.call import Sender, not_started, writable
 from packbelt.live.servers.elicit import Asker, Elicit
 from packbelt.live.servers.exchange import CURRENT
-from packbelt.live.servers.failure import ANSWER, LIST, CannotStartError, Witness, clean, explain, lasting, too_late
+from packbelt.live.servers.failure import (
+    ANSWER,
+    LIST,
+    CannotStartError,
+    Witness,
+    clean,
+    explain,
+    lasting,
+    too_late,
+)
 from packbelt.live.servers.lane import Lane, NoPlaceError
 from packbelt.live.servers.life import Life, Settings
 from packbelt.live.servers.listing import Listing, SessionEndedError, all_tools

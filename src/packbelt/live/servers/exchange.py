@@ -18,11 +18,12 @@ from weakref import WeakValueDictionary
 import anyio
 from mcp.client import Transport
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCError, JSONRPCRequest, JSONRPCResponse, RequestId
+from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, RequestId
 
 if TYPE_CHECKING:  # the SDK gives these types no public home
     from mcp.client._transport import ReadStream, TransportStreams, WriteStream
 
+_COURTESY = 0.5  # seconds to tell a server that reads nothing any more that a call is off
 _GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 
 
@@ -109,7 +110,8 @@ class Tap(AbstractAsyncContextManager["TransportStreams"]):
                 current.sent = False
                 raise
         else:  # a cancellation, or the answer to a question: how it fares says nothing of the request
-            with exchange():
+            patience = _COURTESY if isinstance(item.message, JSONRPCNotification) else None
+            with exchange(), anyio.move_on_after(patience):
                 await stream.send(item)
 
     def see(self, item: SessionMessage | Exception) -> None:

@@ -1,7 +1,7 @@
 """One start of a server: what it is made of, and what is seen of it until it ends."""
 
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -120,6 +120,13 @@ class Life:
             elicitation_callback=asked if self.settings.answerable else None,
         )
 
+    def _while_authorizing(self) -> AbstractContextManager[object]:
+        """The clock that stands still while a person authorizes: the call's, or that of the start."""
+        asker = asker_now(self.askers)
+        if asker is not None:
+            return paused(asker.scope)
+        return nullcontext() if self.sender else paused(self.scope)
+
     def _transport(self) -> Transport:
         resolved, settings = self.resolved, self.settings
         spec = resolved.spec
@@ -129,7 +136,7 @@ class Life:
                 settings.root,
                 settings.oauth,
                 self.witness,
-                waiting=lambda: nullcontext() if self.sender else paused(self.scope),
+                waiting=self._while_authorizing,
             )
             return remote(
                 resolved.url, resolved.headers, times=settings.times, witness=self.witness, auth=auth

@@ -82,7 +82,7 @@ class _Body(httpx2.AsyncByteStream):
                 size += len(chunk)
                 if self._limited and size > MAX_MESSAGE:
                     self._limited.oversize = True
-                    raise httpx2.StreamError("over the limit")  # noqa: TRY301 - as a body that breaks off
+                    raise httpx2.StreamError(f"over the limit of {MAX_MESSAGE >> 20} MiB")  # noqa: TRY301 - as a body that breaks off
                 if not self._seen.spoke:
                     self._seen.spoke = _ERROR_KEY in tail + chunk
                     tail = chunk[-len(_ERROR_KEY) :]
@@ -92,7 +92,7 @@ class _Body(httpx2.AsyncByteStream):
             raise
         except httpx2.TransportError as error:
             self._seen.lost = error
-            raise httpx2.StreamError("broke off") from error
+            raise httpx2.StreamError(str(error)) from error
 
     async def aclose(self) -> None:
         await self._stream.aclose()
