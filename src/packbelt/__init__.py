@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from packbelt.catalog.workspace import Workspace
     from packbelt.live.agent import LiveAgent, LiveTurn
     from packbelt.live.asking import Approval
+    from packbelt.live.events import EventLog
     from packbelt.live.fleet import Fleet, open  # noqa: A004 - `packbelt.open`, never imported bare
     from packbelt.live.runs import RunBusyError, RunNotResumableError, UnknownRunError
     from packbelt.live.trust import Trust
@@ -65,6 +66,7 @@ __all__ = [
     "Call",
     "Decision",
     "Diagnostic",
+    "EventLog",
     "Fleet",
     "HandOff",
     "Hint",
@@ -108,6 +110,7 @@ _HOMES = {
     "load": "packbelt.catalog.load",
     **dict.fromkeys(("LiveAgent", "LiveTurn"), "packbelt.live.agent"),
     "Approval": "packbelt.live.asking",
+    "EventLog": "packbelt.live.events",
     **dict.fromkeys(("Fleet", "open"), "packbelt.live.fleet"),
     **dict.fromkeys(("RunBusyError", "RunNotResumableError", "UnknownRunError"), "packbelt.live.runs"),
     "Trust": "packbelt.live.trust",

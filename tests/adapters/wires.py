@@ -33,7 +33,7 @@ class Anthropic:
 
     @staticmethod
     def system(body):
-        return body.get("system", "")
+        return _joined(body.get("system", ""))
 
     @staticmethod
     def read(body):
@@ -185,7 +185,10 @@ class Gemini:
         for place, part in enumerate(found, 1):
             response = part["functionResponse"]
             assert ("id" in response) == self.ids
-            media = "".join(f"\n<{one['inlineData']['mimeType']}>" for one in response.get("parts", ()))
+            blobs = [
+                one["inline_data"] for one in response.get("parts", ())
+            ]  # the SDK hands these on as they are
+            media = "".join(f"\n<{blob['mime_type']}>" for blob in blobs)
             (text,) = response["response"].values()
             read[response.get("id", f"c{place}")] = text + media
         return read

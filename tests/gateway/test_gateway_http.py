@@ -89,9 +89,11 @@ async def test_requests_leave_nothing_behind(home):
         async def some():
             for mode in MODES:
                 async with over_http(gateway, mode=mode) as client:
-                    await names(client)
-                    with anyio.move_on_after(0.3):
-                        await client.call_tool("mcp__main__slow", {})
+                    made = home.logged().count("call slow")
+                    async with anyio.create_task_group() as tasks:
+                        tasks.start_soon(client.call_tool, "mcp__main__slow", {})
+                        await until(lambda made=made: home.logged().count("call slow") > made)
+                        tasks.cancel_scope.cancel()
 
         await some()
         await until(lambda: home.logged().count("cancelled slow") == 2)

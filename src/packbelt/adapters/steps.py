@@ -77,10 +77,12 @@ class Steps:
             id_: the call's id.
             name: the target's name of the tool.
             arguments: an object, or the JSON of one.
-            approved: whether a person has approved this very call already.
+            approved: whether the SDK says that a person has approved this very call; it is asked only where
+                the SDK is who asks.
         """
         call = ToolCall(id_, (await self.decided()).names.unspell(name), arguments)
-        (result,) = await self.agent.run([call], approve=_yes if approved else None)
+        given = _yes if approved and self.approvals == "sdk" else None
+        (result,) = await self.agent.run([call], approve=given)
         return result
 
 

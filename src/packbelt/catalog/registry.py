@@ -15,6 +15,7 @@ from typing import Any
 from packbelt.catalog.snapshot import ServerState, Snapshot
 from packbelt.catalog.workspace import MCP, Pack, ServerPolicy, ServerSpec, Skill, ToolPolicy, Workspace
 from packbelt.model import (
+    BUILTIN,
     HANDOFF,
     NATIVE,
     Exposure,
@@ -57,7 +58,9 @@ class WorkspaceIndex:
         self.size = len(self.tools)
         self.native: dict[str, int] = {}
         self.handoff: dict[str, int] = {}
+        self.builtin: dict[str, int] = {}
         self.to_agent: dict[str, int] = {}
+        self.by_source = {NATIVE: self.native, HANDOFF: self.handoff, BUILTIN: self.builtin}
         self.by_permission = [0] * len(Permission)
         self.approve = 0
         for i, tool in enumerate(self.tools):
@@ -65,7 +68,7 @@ class WorkspaceIndex:
                 self.handoff[tool.name] = i
                 self.to_agent[tool.target or ""] = i
             else:
-                self.native[tool.name] = i
+                (self.builtin if tool.id.source == BUILTIN else self.native)[tool.name] = i
             permission = tool.permission
             if permission is None:
                 permission = Permission.EXECUTE if tool.id.source == HANDOFF else Permission.READ
@@ -306,16 +309,16 @@ class Registry:
         server = identity.server
         if server is not None:
             return self.find(server, identity.name)
-        names = self.index.native if identity.source == NATIVE else self.index.handoff
+        names = self.index.by_source.get(identity.source, {})
         return names.get(identity.name)
 
     def identified(self, text: str) -> int | None:
-        """The bit of an identity as text: `native:x`, `handoff:x`, `server:s/x` or `s/x`.
+        """The bit of an identity as text: `native:x`, `handoff:x`, `builtin:x`, `server:s/x` or `s/x`.
 
         Servers' names may hold a `/`, so every cut is tried; at most one server has such a tool, or the
         first in the registry's order counts.
         """
-        for source, names in ((NATIVE, self.index.native), (HANDOFF, self.index.handoff)):
+        for source, names in self.index.by_source.items():
             if text.startswith(f"{source}:"):
                 return names.get(text.removeprefix(f"{source}:"))
         body = text.removeprefix("server:")
@@ -325,7 +328,7 @@ class Registry:
 
     def named(self, name: str) -> list[int]:
         """The bits of all tools with a plain name, whatever their source."""
-        found = [i for i in (self.index.find(name),) if i is not None]
+        found = [i for i in (self.index.find(name), self.index.builtin.get(name)) if i is not None]
         return found + [i for server in self.servers if (i := self.find(server, name)) is not None]
 
     def pack_of(self, i: int) -> str | None:

@@ -66,13 +66,14 @@ def command(
     from dataclasses import replace
 
     from packbelt.belt import Scope
-    from packbelt.cli.call_text import Settled, Telling, approver, arguments_of, show
-    from packbelt.cli.connect import _allowed as allowed
+    from packbelt.cli.call_text import Telling, approver, arguments_of, show
+    from packbelt.cli.connect import allowed
     from packbelt.cli.connect_text import Watch
-    from packbelt.cli.foreground import foreground
     from packbelt.cli.loaded import is_of, load_errors, report
+    from packbelt.cli.output import note
     from packbelt.live.events import EventLog
     from packbelt.live.fleet import open as open_fleet
+    from packbelt.live.foreground import foreground
     from packbelt.live.runner import load_runner
 
     arguments = arguments_of(json)
@@ -81,6 +82,8 @@ def command(
     report([one for one in load_errors(workspace) if not told(one)])
     run = load_runner(runner, workspace.root) if runner else None
     verdict = allowed(workspace, needed(workspace, agent, tool), granted=trust, may_ask=not source.json)
+    if verdict.refused:
+        note(verdict.line)
     asked = approver(granted=approve, may_ask=not source.json)
     watch = Watch(len(verdict.trusted))
     with EventLog(events) as log:
@@ -88,7 +91,8 @@ def command(
             workspace,
             run=run,
             approve=asked,
-            trust=Settled.of(verdict),
+            trust=True,  # of these, whose verdict is in
+            only={spec.name for spec in verdict.trusted},
             snapshot=None if source.from_variable else replace(source.snapshot(), servers={}),
             runs=":memory:",
             events=Telling(log, watch, verdict.trusted),

@@ -4,19 +4,17 @@ import json
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import click
 
-from packbelt.catalog.workspace import ServerSpec, Workspace
+from packbelt.catalog.workspace import ServerSpec
 from packbelt.cli.connect_text import Watch
-from packbelt.cli.foreground import interruptible
 from packbelt.cli.json_forms import hint_json
 from packbelt.cli.output import note, write_json
 from packbelt.live.asking import Approval
 from packbelt.live.events import Event, EventLog, ServerEvent
-from packbelt.live.trust import Ask, Trust, Verdict
+from packbelt.live.foreground import interruptible
 from packbelt.model import Outcome, ToolResult
 from packbelt.model.encode import compact
 from packbelt.model.text import one_line
@@ -71,39 +69,6 @@ def _ask(approval: Approval) -> bool:
             if isinstance(error.__context__, KeyboardInterrupt):
                 raise KeyboardInterrupt from None
             return False  # nobody is there after all
-
-
-@dataclass(frozen=True, slots=True)
-class Settled(Trust):
-    """Trust that was asked for already: for the servers that one call may need, and for no other."""
-
-    verdict: Verdict | None = None
-
-    @classmethod
-    def of(cls, verdict: Verdict) -> Self:
-        """The trust that a verdict is."""
-        user = Trust.of_user()
-        return cls(user.file, user.directories, verdict)
-
-    def resolve(
-        self,
-        workspace: Workspace,
-        *,
-        granted: bool = False,
-        ask: Ask | None = None,
-        specs: Sequence[ServerSpec] | None = None,
-    ) -> Verdict:
-        """The verdict; whatever it does not speak of is not needed."""
-        del workspace, granted, ask
-        assert self.verdict is not None  # noqa: S101 - `of` is the one way to make it
-        names = {spec.name for spec in self.verdict.trusted}
-        every = tuple(specs or ())
-        refused = {
-            spec.name: self.verdict.refused.get(spec.name, NOT_NEEDED)
-            for spec in every
-            if spec.name not in names
-        }
-        return Verdict(tuple(spec for spec in every if spec.name in names), refused, self.verdict.root)
 
 
 class Telling:

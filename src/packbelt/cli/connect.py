@@ -76,7 +76,7 @@ def command(server: tuple[str, ...], save: Path | None, source: Source, *, trust
     if not specs and not broken:
         note("no server is configured; .mcp.json and the agents' mcp_servers are where they are")
     try:
-        verdict = _allowed(workspace, specs, granted=trust, may_ask=not source.json)
+        verdict = allowed(workspace, specs, granted=trust, may_ask=not source.json)
     except PackbeltError:
         report(broken)
         raise
@@ -139,7 +139,7 @@ def _chosen(
     return [spec for name, spec in specs.items() if not names or name in names]
 
 
-def _allowed(
+def allowed(
     workspace: "Workspace", specs: "Sequence[ServerSpec]", *, granted: bool, may_ask: bool
 ) -> "Verdict":
     """Which may be started.

@@ -212,7 +212,7 @@ class LiveAgent:
         # What the spawns above cut is not started: the scope says what is left.
         subject = subject_of(bind(workspace, self.snapshot, fleet.runtime), self.scope)
         specs = [workspace.inline[name] for name in agent.inline if name in subject.servers]
-        await self._own.start(specs, fleet.refused, fleet.concurrency, merge=True)
+        await self._own.start(fleet.wanted(specs), fleet.refused, fleet.concurrency, merge=True)
 
     def reload(self) -> None:
         """The fleet's workspace was loaded anew; the next turn is decided by it."""

@@ -1,7 +1,7 @@
 """`Fleet`: what agents share while they work: connections, the snapshot, runs and the event log."""
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -76,6 +76,7 @@ class Fleet:
         runs: str | Path | RunStore | None,
         events: EventLog | Sink | None,
         environ: Mapping[str, str] | None,
+        only: Collection[str] | None,
     ) -> None:
         self.workspace = workspace
         self.run = run
@@ -88,6 +89,7 @@ class Fleet:
         self._trust = trust
         self._runs = runs
         self._environ = environ
+        self._only = only
         self._stack = AsyncExitStack()
         self._entered = self._open = False
         self._agents: set[LiveAgent] = set()
@@ -155,7 +157,11 @@ class Fleet:
         verdict = trust.resolve(self.workspace, granted=self._trust is True, specs=every)
         over = {spec.name: f"the limit is {MAX_SERVERS} servers" for spec in every[MAX_SERVERS:]}
         self.refused = {**over, **{name: f"{why}: {_MEND}" for name, why in verdict.refused.items()}}
-        await self._servers.start(specs, self.refused, self.concurrency)
+        await self._servers.start(self.wanted(specs), self.refused, self.concurrency)
+
+    def wanted(self, specs: Iterable[ServerSpec]) -> list[ServerSpec]:
+        """Those servers that this fleet starts at all."""
+        return [spec for spec in specs if self._only is None or spec.name in self._only]
 
     # what is true now -----------------------------------------------------------------------------------
 
@@ -299,6 +305,7 @@ def open(  # noqa: A001 - `packbelt.open`, never imported bare
     runs: str | Path | RunStore | None = None,
     events: EventLog | Sink | None = None,
     environ: Mapping[str, str] | None = None,
+    only: Collection[str] | None = None,
 ) -> Fleet:
     """Open a fleet, for `async with`: its shared servers run for as long as it is open.
 
@@ -313,6 +320,8 @@ def open(  # noqa: A001 - `packbelt.open`, never imported bare
         events: where one line of JSON goes for each decision, call and outcome: a file's path, a stream, a
             function, or an `EventLog`.
         environ: where `${NAME}` and the children's environment come from; the process's by default.
+        only: the servers to start, by name, an agent's own as `<agent>.<name>`; the others stay disconnected.
+            All by default.
     """
     return Fleet(
         workspace,
@@ -323,4 +332,5 @@ def open(  # noqa: A001 - `packbelt.open`, never imported bare
         runs=runs,
         events=events,
         environ=environ,
+        only=only,
     )

@@ -1,10 +1,14 @@
 """Values that no print, log or traceback may show."""
 
+import json
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import NoReturn, Self, final
+from urllib.parse import quote, quote_plus
+
+from packbelt.model.text import one_line
+from packbelt.model.text import quoted as in_a_hint
 
 MASK = "***"
 
@@ -93,44 +97,32 @@ def masked(text: str, secrets: Iterable[Secret]) -> str:
 
 @lru_cache(maxsize=256)
 def _pattern(secrets: frozenset[Secret]) -> re.Pattern[str] | None:
-    values = sorted({secret.reveal() for secret in secrets} - {""}, key=len, reverse=True)
-    spelled = ("".join(map(_ways, _PARTS.findall(value))) for value in values)
-    return re.compile("|".join(spelled)) if values else None
+    spelled = {spelling for secret in secrets for spelling in _spellings(secret.reveal())}
+    longest_first = sorted(spelled, key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, longest_first))) if spelled else None
 
 
-_PARTS = re.compile(r"\s+|.", re.DOTALL)
-_LETTERS = {"\n": "n", "\r": "r", "\t": "t", "\f": "f", "\v": "v", "\b": "b"}
-_LOOKALIKES = dict(zip('<>`{}|[]"', "\u2039\u203a'()\u00a6()'", strict=True))
-"""What a hint writes for characters that would be markup there."""
-_SLASH = r"\\{1,8}"
-"""Escapes inside escapes; bounded, so that no text makes the search slow."""
+_ESCAPED = re.compile(r"(%[0-9A-Fa-f]{2})")
+_SAFE = ("", "/", "!$&'()*+,;=:/?@[]{}|\\^%~", "!$&'()*+,;=:/@[]|%~")
+"""Characters that addresses leave as they are, from the strictest to those of the HTTP client's queries."""
 
 
-def _ways(part: str) -> str:
-    """All ways to write one character, or one run of blanks."""
-    if part.isalnum() and part.isascii():
-        return part
-    ways = sorted({way for character in part for way in _spellings(character)})
-    every = f"(?:{'|'.join(ways)})"
-    if part.isspace():
-        return every + "{1,16}"
-    # What no terminal shows is left out of one line.
-    return f"{every}?" if unicodedata.category(part)[0] in "CZ" else every
+def _spellings(value: str) -> set[str]:
+    """A value as it is, in an address, on one line, in a hint, and each of these in JSON and in a `repr`."""
+    plain = {value, quote_plus(value)}
+    for safe in _SAFE:
+        plain.add(quote(value, safe))
+        plain.add(
+            "".join(one if _ESCAPED.fullmatch(one) else quote(one, safe) for one in _ESCAPED.split(value))
+        )
+    plain |= {one_line(one) for one in plain}
+    plain.add(in_a_hint(value, 4 * len(value) + 8)[1:-1])
+    inside = plain | {spelling for one in plain for spelling in _quoted(one)}
+    return (inside | {spelling for one in inside for spelling in _quoted(one)}) - {""}
 
 
-def _spellings(character: str) -> Iterator[str]:
-    code, utf8 = ord(character), character.encode("utf-8", "surrogatepass")
-    utf16 = character.encode("utf-16-be", "surrogatepass").hex()
-    yield rf"\\{{0,8}}{re.escape(character)}"
-    yield "(?i:" + "".join(f"%{byte:02x}" for byte in utf8) + ")"
-    yield "(?i:" + "".join(f"{_SLASH}x{byte:02x}" for byte in utf8) + ")"
-    yield "(?i:" + "".join(f"{_SLASH}u{utf16[at : at + 4]}" for at in range(0, len(utf16), 4)) + ")"
-    yield f"(?i:{_SLASH}x{code:02x}|{_SLASH}u{code:08x})"
-    if character == "\\":
-        yield _SLASH
-    if character.isspace():
-        yield r"[ +]"
-    if letter := _LETTERS.get(character):
-        yield _SLASH + letter
-    if lookalike := _LOOKALIKES.get(character):
-        yield re.escape(lookalike)
+def _quoted(text: str) -> set[str]:
+    quoted = repr(text)[1:-1]
+    doubled = quoted.replace("\\'", "'").replace('"', '\\"')  # a repr inside double quotes
+    raw = repr(text.encode("utf-8", "surrogatepass"))[2:-1]
+    return {quoted, doubled, raw, *(json.dumps(text, ensure_ascii=only)[1:-1] for only in (True, False))}

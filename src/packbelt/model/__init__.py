@@ -29,10 +29,11 @@ from packbelt.model.outcome import Call, HandOff, Hint, Outcome, Refusal, Resolu
 from packbelt.model.permission import Permission
 from packbelt.model.result import Answer, ToolCall, ToolResult
 from packbelt.model.selector import Selector
-from packbelt.model.tool import HANDOFF, NATIVE, JsonSchema, Tool, ToolId, server_source
+from packbelt.model.tool import BUILTIN, HANDOFF, NATIVE, JsonSchema, Tool, ToolId, server_source
 from packbelt.model.where import Where
 
 __all__ = [
+    "BUILTIN",
     "CODES",
     "HANDOFF",
     "NATIVE",

@@ -10,6 +10,7 @@ from packbelt.model.where import Where
 
 NATIVE: Literal["native"] = "native"
 HANDOFF: Literal["handoff"] = "handoff"
+BUILTIN: Literal["builtin"] = "builtin"
 SERVER = "server:"
 
 JsonSchema = Mapping[str, Any]
@@ -20,7 +21,7 @@ class ToolId:
     """What a tool is: its source and its name. Two tools may share a name; they are never one tool.
 
     Attributes:
-        source: `native`, `handoff` or `server:<server>`.
+        source: `native`, `handoff`, `server:<server>`, or `builtin` for one that the target itself runs.
         name: the name its source gives it, as it is.
     """
 
@@ -32,7 +33,7 @@ class ToolId:
 
     @property
     def server(self) -> str | None:
-        """The server's name, or None for native tools and hand-offs."""
+        """The server's name, or None for a tool of any other source."""
         return self.source[len(SERVER) :] if self.source.startswith(SERVER) else None
 
 

@@ -1,16 +1,13 @@
 """Start servers, see what they offer, and stop them again."""
 
-import asyncio
-import signal
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 
 import anyio
 
 from packbelt.catalog.snapshot import ServerState, Snapshot
 from packbelt.catalog.workspace import ServerSpec, Workspace
+from packbelt.live.foreground import foreground
 from packbelt.live.servers.connection import Connection, Settings
 from packbelt.live.servers.oauth import OAuth
 from packbelt.model import ServerStatus
@@ -85,37 +82,9 @@ def connect_now(
         KeyboardInterrupt: after an interrupt, when every server has ended.
         SystemExit: after SIGTERM or SIGHUP, with 128 and the signal's number, as a shell reports it.
     """
-    caught: list[int] = []
-
-    async def main() -> Snapshot:
-        task = asyncio.current_task()
-        loop = asyncio.get_running_loop()
-
-        def stop(number: int) -> None:
-            caught.append(number)
-            if task is not None:
-                task.cancel()
-
-        with suppress(NotImplementedError):  # Windows
-            for number in _ending_signals():
-                loop.add_signal_handler(number, stop, number)
-        return await connect(workspace, specs, on_progress=on_progress, environ=environ, oauth=oauth)
-
-    try:
-        return asyncio.run(main())
-    except asyncio.CancelledError:
-        if caught:
-            raise SystemExit(128 + caught[0]) from None
-        raise
-
-
-def _ending_signals() -> list[int]:
-    """Signals that would end this process at once, its children left behind."""
-    if threading.current_thread() is not threading.main_thread():
-        return []
-    names = ("SIGTERM", "SIGHUP")
-    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
-    return [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+    return foreground(
+        lambda: connect(workspace, specs, on_progress=on_progress, environ=environ, oauth=oauth)
+    )
 
 
 async def _visit(spec: ServerSpec, settings: Settings, on_progress: Progress) -> ServerState:

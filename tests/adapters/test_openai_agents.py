@@ -1,0 +1,507 @@
+"""openai-agents beyond the common scenario: the host's own options and tools, approvals, a whole fleet."""
+
+import json
+import subprocess
+import sys
+
+import anyio
+import pytest
+from proofs import proves
+
+pytest.importorskip("agents", exc_type=ImportError)
+
+from agents import (
+    Agent,
+    AgentHooks,
+    FunctionTool,
+    ModelBehaviorError,
+    RunConfig,
+    RunContextWrapper,
+    Runner,
+    ToolGuardrailFunctionOutput,
+    WebSearchTool,
+    function_tool,
+    tool_input_guardrail,
+)
+from agents.testing import ScriptedModel, assistant_message, function_call
+from fleet_world import opened
+from small_fleet import PICTURE, Small, deny, kept, load_with
+
+from packbelt.adapters.openai_agents import AdapterError, Belt, runner, wrap
+from packbelt.providers import ResidueError
+
+QUIET = RunConfig(tracing_disabled=True)
+TARGET = "openai-agents"
+
+
+def call(name, arguments=None, number=1):
+    return function_call(name, arguments or {}, call_id=f"c{number}")
+
+
+def scripted(*steps):
+    """A model that makes these calls, one list a request, then says done."""
+    return ScriptedModel([*steps, [assistant_message("done")]])
+
+
+def read(model):
+    """What the model read back at its last request, by call."""
+    items = [one for one in model.last_call.input if one.get("type") == "function_call_output"]
+    return {one["call_id"]: one["output"] for one in items}
+
+
+def sent(model):
+    return [[tool.name for tool in request.tools] for request in model.calls]
+
+
+async def play(agent, model, *, config=QUIET, approvals="packbelt", **options):
+    belt = Belt(agent, approvals=approvals)
+    return await Runner.run(belt.agent(model=model, **options), "go", run_config=belt.run_config(config))
+
+
+# what is sent ---------------------------------------------------------------------------------------------
+
+
+@proves(TARGET, "visible")
+def test_the_first_request_is_the_plan(tmp_path):
+    async def main():
+        model = scripted()
+        async with Small(tmp_path).boss() as agent:
+            await play(agent, model)
+            form = (await agent.turn()).compile(TARGET)
+        request = model.first_call
+        form.enforcement.verify(tool.name for tool in request.tools)
+        assert [tool.name for tool in request.tools] == list(form.enforcement.plan)
+        assert [tool.params_json_schema for tool in request.tools] == [
+            data["params_json_schema"] for data in form.kwargs["tools"]
+        ]
+        assert request.system_instructions == form.system
+        assert request.system_instructions.startswith("You are boss.")
+        assert request.handoffs == []
+
+    anyio.run(main)
+
+
+@proves(TARGET, "visible")
+def test_ad01_an_empty_belt_sends_no_tool(tmp_path):
+    async def main():
+        model = scripted([call("note", {"text": "a"})])
+        small = Small(tmp_path, boss={"tools": []})
+        async with small.boss() as agent:
+            await play(agent, model)
+        assert sent(model) == [[], []]
+        assert "noted" not in read(model)["c1"]
+        assert small.ran == []
+
+    anyio.run(main)
+
+
+@proves(TARGET, "late")
+def test_what_is_revoked_under_way_is_refused_and_sent_no_more(tmp_path):
+    async def main():
+        small = Small(tmp_path)
+        async with small.boss() as agent:
+
+            def revoke(_):
+                deny(agent, "note")
+                return [call("note", {"text": "a"})]
+
+            from agents.testing import ModelStep
+
+            model = ScriptedModel([ModelStep.respond(revoke), [assistant_message("done")]])
+            await play(agent, model)
+        first, second = sent(model)
+        assert "note" in first
+        assert second == [name for name in first if name != "note"]
+        assert read(model)["c1"].startswith("Error: ")
+        assert "denied" in read(model)["c1"]
+        assert small.ran == []
+
+    anyio.run(main)
+
+
+@pytest.mark.parametrize("option", ["tools", "mcp_servers", "handoffs", "prompt"])
+def test_what_would_be_sent_beside_the_belt_is_refused_and_named(tmp_path, option):
+    async def main():
+        @function_tool
+        def own() -> str:
+            return ""
+
+        given = {
+            "tools": [own],
+            "mcp_servers": [object()],
+            "handoffs": [Agent("other")],
+            "prompt": {"id": "p"},
+        }
+        async with Small(tmp_path).boss() as agent:
+            with pytest.raises(AdapterError, match=f"^Agent's `{option}` .*(belt|packbelt).*; ") as refused:
+                Belt(agent).agent(**{option: given[option]})
+        assert "\n" not in str(refused.value)
+        with pytest.raises(AdapterError, match=f"Agent's `{option}`"):
+            runner(model=scripted(), **{option: given[option]})
+
+    anyio.run(main)
+
+
+def test_what_is_added_to_the_agent_later_is_refused_before_it_is_sent(tmp_path):
+    async def main():
+        model = scripted()
+        async with Small(tmp_path).boss() as agent:
+            belt = Belt(agent)
+            made = belt.agent(model=model)
+            made.handoffs.append(Agent("other"))
+            with pytest.raises(AdapterError, match="handoffs"):
+                await Runner.run(made, "go", run_config=belt.run_config(QUIET))
+            other = belt.agent(model=model).clone(tools=[function_tool(lambda: "", name_override="own")])
+            await Runner.run(other, "go", run_config=belt.run_config(QUIET))
+        assert [name for names in sent(model) for name in names if name == "own"] == []
+
+    anyio.run(main)
+
+
+def test_the_plan_differs_from_what_an_agent_with_more_tools_sends(tmp_path):
+    async def main():
+        async with Small(tmp_path).boss() as agent:
+            form = (await agent.turn()).compile(TARGET)
+        with pytest.raises(ResidueError, match="has own besides"):
+            form.enforcement.verify([*form.enforcement.plan, "own"])
+
+    anyio.run(main)
+
+
+# names that are not sent ----------------------------------------------------------------------------------
+
+
+@proves(TARGET, "unknown")
+def test_an_unknown_name_is_answered_any_number_of_times(tmp_path):
+    async def main():
+        steps = [[call("notes", {"text": "a"}, number)] for number in range(5)]
+        model = scripted(*steps)
+        async with Small(tmp_path).boss() as agent:
+            result = await play(agent, model)
+        assert result.final_output == "done"
+        assert len(read(model)) == 5
+        assert all(text.startswith("Error: ") and "note" in text for text in read(model).values())
+
+    anyio.run(main)
+
+
+@proves(TARGET, "unknown")
+def test_without_the_belts_run_config_an_unknown_name_ends_the_run(tmp_path):
+    async def main():
+        async with Small(tmp_path).boss() as agent:
+            with pytest.raises(ModelBehaviorError, match="notes"):
+                made = Belt(agent).agent(model=scripted([call("notes")]))
+                await Runner.run(made, "go", run_config=QUIET)
+
+    anyio.run(main)
+
+
+def test_a_streamed_run_is_guarded_alike(tmp_path):
+    async def main():
+        small = Small(tmp_path, config="orchestrator: boss\n")
+        model = scripted(
+            [call("notes", {}, 1), call("weigh", {"thing": "gold"}, 2), call("note", {"text": "a"}, 3)]
+        )
+        async with small.boss() as agent:
+            belt = Belt(agent)
+            result = Runner.run_streamed(belt.agent(model=model), "go", run_config=belt.run_config(QUIET))
+            async for _ in result.stream_events():
+                pass
+        assert result.final_output == "done"
+        assert read(model)["c1"].startswith("Error: ")
+        assert (read(model)["c2"], read(model)["c3"]) == ("gold: 3 kg", "noted a")
+        assert sorted(small.ran) == [["note", "a"], ["weigh", "gold"]]
+
+    anyio.run(main)
+
+
+def test_arguments_that_are_no_json_get_a_hint_and_run_nothing(tmp_path):
+    async def main():
+        small = Small(tmp_path)
+        model = scripted([call("note", '{"text": '), call("fail", "[1]", 2)])
+        async with small.boss() as agent:
+            await play(agent, model)
+        assert "JSON object" in read(model)["c1"]
+        assert "JSON object" in read(model)["c2"]
+        assert small.ran == []
+
+    anyio.run(main)
+
+
+@proves(TARGET, "denied")
+def test_a_failure_is_an_output_that_says_so_and_an_image_is_an_image(tmp_path):
+    async def main():
+        model = scripted([call("fail"), call("draw", {}, 2)])
+        async with Small(tmp_path).boss() as agent:
+            await play(agent, model)
+        assert read(model)["c1"] == "Error: ValueError: it broke"
+        text, image = read(model)["c2"]
+        assert (text["type"], text["text"]) == ("input_text", "here")
+        assert (image["type"], image["image_url"]) == ("input_image", f"data:image/png;base64,{PICTURE}")
+
+    anyio.run(main)
+
+
+# approvals ------------------------------------------------------------------------------------------------
+
+
+@proves(TARGET, "auto_approved")
+def test_by_default_the_fleet_asks_once_and_the_run_is_not_interrupted(tmp_path):
+    async def main():
+        small = Small(tmp_path)
+        model = scripted([call("pay", {"amount": 3}), call("weigh", {"thing": "gold"}, 2)])
+        async with small.boss(approve=small.approve) as agent:
+            result = await play(agent, model)
+        assert result.interruptions == []
+        assert sorted(small.asked) == ["pay", "weigh"]
+        assert sorted(small.ran) == [["pay", 3], ["weigh", "gold"]]
+
+    anyio.run(main)
+
+
+OPENED = {"pack": "box", "tool": "weigh", "arguments": {"thing": "gold"}}
+
+
+@proves(TARGET, "auto_approved")
+@pytest.mark.parametrize("approved", [True, False])
+def test_with_the_sdk_asking_the_run_waits_for_just_the_calls_that_need_it(tmp_path, approved):
+    async def main():
+        small = Small(tmp_path)
+        model = scripted([call("pay", {"amount": 3}), call("note", {"text": "a"}, 2), call("use_pack", OPENED, 3),
+                          call("use_pack", {"pack": "box"}, 4), call("pay", {"amount": "x"}, 5)])  # fmt: skip
+        async with small.boss(approve=small.approve) as agent:
+            belt = Belt(agent, approvals="sdk")
+            made, config = belt.agent(model=model), belt.run_config(QUIET)
+            result = await Runner.run(made, "go", run_config=config)
+            assert sorted(item.call_id for item in result.interruptions) == ["c1", "c3"]
+            assert small.ran == [["note", "a"]]
+            state = result.to_state()
+            for item in result.interruptions:
+                state.approve(item) if approved else state.reject(item)
+            result = await Runner.run(made, state, run_config=config)
+        assert result.final_output == "done"
+        assert small.asked == []
+        assert sorted(small.ran) == sorted(
+            [["note", "a"], *([["pay", 3], ["weigh", "gold"]] if approved else [])]
+        )
+        assert ("paid 3" in read(model)["c1"]) is approved
+        assert ("3 kg" in read(model)["c3"]) is approved
+        assert read(model)["c5"].startswith("Error: ")
+
+    anyio.run(main)
+
+
+@proves(TARGET, "auto_approved")
+def test_with_the_sdk_asking_a_packed_tool_by_its_own_name_is_rejected_where_nobody_else_can_be_asked(
+    tmp_path,
+):
+    async def main():
+        small = Small(tmp_path)
+        model = scripted([call("weigh", {"thing": "gold"})])
+        async with small.boss() as agent:
+            result = await play(agent, model, approvals="sdk")
+        assert result.final_output == "done"
+        assert "approval" in read(model)["c1"]
+        assert small.ran == []
+
+    anyio.run(main)
+
+
+def test_there_are_two_ways_to_ask(tmp_path):
+    async def main():
+        async with Small(tmp_path).boss() as agent:
+            with pytest.raises(
+                AdapterError, match="'nobody' cannot ask for approvals; write 'packbelt' or 'sdk'"
+            ):
+                Belt(agent, approvals="nobody")
+
+    anyio.run(main)
+
+
+# the host's own options -----------------------------------------------------------------------------------
+
+
+def test_the_hosts_options_stay_beside_the_belts(tmp_path):
+    class Hooks(AgentHooks):
+        def __init__(self):
+            self.seen = []
+
+        async def on_start(self, context, agent):
+            self.seen.append("start")
+
+        async def on_llm_end(self, context, agent, response):
+            self.seen.append("llm")
+
+        async def on_tool_start(self, context, agent, tool):
+            self.seen.append(tool.name)
+
+        async def on_end(self, context, agent, output):
+            self.seen.append(output)
+
+    def formatted(args):
+        kinds.append(args.kind)
+        return "your call was turned down"
+
+    async def main():
+        hooks, model = Hooks(), scripted([call("pay", {"amount": 3})])
+        async with Small(tmp_path).boss() as agent:
+            belt = Belt(agent, approvals="sdk")
+            made = belt.agent(
+                model=model, hooks=hooks, name="Chief", instructions=lambda ctx, own: f"Be brief, {own.name}."
+            )
+            config = belt.run_config(
+                {"tracing_disabled": True, "workflow_name": "mine", "tool_error_formatter": formatted}
+            )
+            assert (config.workflow_name, config.tool_not_found_behavior) == ("mine", "return_error_to_model")
+            result = await Runner.run(made, "go", run_config=config)
+            state = result.to_state()
+            state.reject(result.interruptions[0])
+            await Runner.run(made, state, run_config=config)
+        assert model.first_call.system_instructions.startswith("You are boss.")
+        assert model.first_call.system_instructions.endswith("\n\nBe brief, Chief.")
+        assert kinds == ["approval_rejected"]
+        assert read(model)["c1"] == "your call was turned down"
+        assert hooks.seen == ["start", "llm", "llm", "done"]
+
+    kinds = []
+    anyio.run(main)
+
+
+def test_a_run_config_that_ends_at_unknown_names_is_refused(tmp_path):
+    async def main():
+        async with Small(tmp_path).boss() as agent:
+            with pytest.raises(
+                AdapterError, match="RunConfig's `tool_not_found_behavior` .*packbelt.*; leave it out"
+            ):
+                Belt(agent).run_config({"tool_not_found_behavior": "raise_error"})
+
+    anyio.run(main)
+
+
+# the host's own tools -------------------------------------------------------------------------------------
+
+
+@function_tool
+def greet(context: RunContextWrapper[dict], who: str, times: int = 1) -> str:
+    """Greets somebody.
+
+    Args:
+        who: whom.
+        times: how often.
+    """
+    context.context["greeted"] = who
+    return " ".join([f"hello {who}"] * times)
+
+
+@function_tool(needs_approval=True)
+def launch() -> str:
+    """Launches."""
+    return "gone"
+
+
+def test_the_hosts_tools_keep_their_own_form_and_pass_the_gate(tmp_path):
+    async def main():
+        workspace = load_with(tmp_path, wrap([greet, launch], permission="write"))
+        model = scripted(
+            [
+                call("greet", {"who": "Ada", "times": 2}),
+                call("greet", {"who": 1, "times": 1}, 2),
+                call("launch", {}, 3),
+            ]
+        )
+        context = {}
+        async with opened(workspace) as fleet, fleet.agent("boss") as agent:
+            belt = Belt(agent)
+            await Runner.run(
+                belt.agent(model=model), "go", context=context, run_config=belt.run_config(QUIET)
+            )
+            permission = str((await agent.turn()).belt["greet"].tool.permission)
+        shown = {tool.name: tool for tool in model.first_call.tools}
+        assert shown["greet"].params_json_schema == greet.params_json_schema
+        assert shown["greet"].description == greet.description
+        assert permission == "write"
+        assert read(model)["c1"] == "hello Ada hello Ada"
+        assert "do not fit" in read(model)["c2"]
+        assert "nobody to ask" in read(model)["c3"]
+        assert context == {"greeted": "Ada"}
+
+    anyio.run(main)
+
+
+def test_the_hosts_tools_work_outside_of_a_run_and_their_failure_is_what_they_make_of_it(tmp_path):
+    async def main():
+        @function_tool(failure_error_function=None)
+        def strict() -> str:
+            """Breaks."""
+            raise ValueError("broken")
+
+        async with opened(load_with(tmp_path, wrap([launch, strict])), approve=lambda _: True) as fleet:
+            async with fleet.agent("boss") as agent:
+                from packbelt.model import ToolCall
+
+                gone, broken = await agent.run([ToolCall("1", "launch", {}), ToolCall("2", "strict", {})])
+        assert (gone.text, str(gone.outcome)) == ("gone", "ok")
+        assert (broken.text, str(broken.outcome)) == ("ValueError: broken", "tool_error")
+
+    anyio.run(main)
+
+
+def test_what_packbelt_cannot_call_as_it_was_is_refused_and_named():
+    @tool_input_guardrail
+    def guard(data):
+        return ToolGuardrailFunctionOutput.allow()
+
+    async def nothing(context, arguments):
+        return ""
+
+    guarded = FunctionTool(
+        "guarded", "", {}, nothing, strict_json_schema=False, tool_input_guardrails=[guard]
+    )
+    switched = FunctionTool(
+        "switched", "", {}, nothing, strict_json_schema=False, is_enabled=lambda c, a: True
+    )
+    with pytest.raises(AdapterError, match="tool 'guarded''s `tool_input_guardrails` is seen to by the SDK"):
+        wrap([guarded])
+    with pytest.raises(AdapterError, match="tool 'switched''s `is_enabled` is seen to by the SDK"):
+        wrap([switched])
+    with pytest.raises(AdapterError, match="'web_search' is a WebSearchTool, which its provider runs"):
+        wrap([WebSearchTool()])
+
+
+# a whole fleet --------------------------------------------------------------------------------------------
+
+
+@proves(TARGET, "callable")
+def test_a_whole_fleet_works_by_its_runner(tmp_path):
+    async def main():
+        small = Small(tmp_path)
+        models = {
+            "boss": scripted([call("ask_keeper", {"request": "the safe"})]),
+            "keeper": ScriptedModel([[call("note", {"text": "open"})], [assistant_message("it is open")],
+                                     [assistant_message("still open")]]),
+        }  # fmt: skip
+        run = runner(model=lambda agent: models[agent.name], run_config=QUIET)
+        async with opened(small.workspace, run=run) as fleet:
+            async with fleet.agent("boss") as boss:
+                assert await run(boss, "go") == "done"
+                assert kept(boss.messages)[0] == {"role": "user", "content": "go"}
+            answer = json.loads(read(models["boss"])["c1"].partition("\n")[2])
+            assert (answer["status"], answer["output"]) == ("completed", "it is open")
+            again = await fleet.send_input(answer["run_id"], "and now?")
+            assert again.structured["output"] == "still open"
+        said = [
+            item.get("content") for item in models["keeper"].last_call.input if item.get("role") == "user"
+        ]
+        assert said == ["the safe", "and now?"]
+        assert small.ran == [["note", "open"]]
+        assert models["keeper"].first_call.system_instructions.startswith("You are keeper.")
+
+    anyio.run(main)
+
+
+def test_a_missing_sdk_is_one_line_that_says_what_to_install():
+    code = "import sys; sys.modules['agents'] = None; import packbelt.adapters.openai_agents"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    last = ended.stderr.strip().splitlines()[-1]
+    assert last.startswith("packbelt.adapters.needed.MissingSDKError: openai-agents cannot be imported")
+    assert last.endswith("pip install 'packbelt[openai-agents]'")
