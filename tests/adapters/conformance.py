@@ -41,7 +41,8 @@ class Transcript:
     """What came of it.
 
     `ran`: [source/tool, arguments] in order, by those who ran; `read`: what the model read back, by the id of its
-    call; `shown`: the names of the tools at each request, as the target spells them; `asked`: the tools that a
+    call; `shown`: the names of the tools at each request, as the target spells them; `away`: those that
+    the target's own deferral carries; `system`: the system text of each request, where the driver gives it; `asked`: the tools that a
     person was asked about; `answer`: the target's last word.
     """
 
@@ -49,6 +50,7 @@ class Transcript:
     read: dict[str, str] = field(default_factory=dict)
     shown: list[tuple[str, ...]] = field(default_factory=list)
     away: list[tuple[str, ...]] = field(default_factory=list)
+    system: list[str] = field(default_factory=list)
     asked: list = field(default_factory=list)
     answer: str = ""
 
@@ -63,7 +65,7 @@ class Scene:
         self.seen = Transcript()
 
     async def request(
-        self, shown: Iterable[str], read: Mapping[str, str], away: Iterable[str] = ()
+        self, shown: Iterable[str], read: Mapping[str, str], away: Iterable[str] = (), system: str = ""
     ) -> tuple[Said, ...]:
         """The model is asked: what it is shown, and what it reads back by the ids of its calls so far.
 
@@ -72,6 +74,7 @@ class Scene:
         place_ = len(self.seen.shown)
         self.seen.shown.append(tuple(shown))
         self.seen.away.append(tuple(away))
+        self.seen.system.append(system)
         self.seen.read |= read
         if place_ >= len(self.steps):
             return ()
@@ -85,11 +88,13 @@ class Driver(Protocol):
     """One target, driven by the scene.
 
     `name`: for people, unique. `target`: of `packbelt.providers.TARGETS`. `module`: what must be importable, else
-    its tests are skipped. `omits`: by name of a row of the scenario, why the row means nothing there. `differs`:
-    by name of a row, the words that its model reads instead. `run` opens the agent `boss` of the scene's fleet,
-    has a fake model that answers each request by `await scene.request(...)` (names in `Said` are wire names:
-    spell them as the target does), and gives the last words; `run_agent` is the same for an agent that was
-    handed to, and is what the fleet was opened with.
+    its tests are skipped; a driver's own module must be importable without it. `omits`: by name of a row of the
+    scenario, why the row means nothing there. `differs`: by name of a row, the words that its model reads instead.
+    `spell`: a wire name as the target's model sees and says it.
+
+    `run` opens the agent `boss` (AGENT) of `scene.fleet` through the target, with a fake model that answers each
+    request by `await scene.request(shown, read)` and says those calls (`Said.name` is a wire name: spell it), or,
+    where there are none, "done"; it gives the target's last words. Agents that are handed to are run by `keeper`.
     """
 
     name: str

@@ -32,7 +32,8 @@ class Raw:
 
         def answer(path, body):
             assert path.endswith(self.wire.path), path
-            asked = scene.request(self.wire.shown(body), self.wire.read(body), self.wire.away(body))
+            wire = self.wire
+            asked = scene.request(wire.shown(body), wire.read(body), wire.away(body), wire.system(body))
             return self.wire.reply(asyncio.run_coroutine_threadsafe(asked, loop).result(60))
 
         with Loopback(answer) as server:

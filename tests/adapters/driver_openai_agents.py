@@ -1,8 +1,11 @@
 """openai-agents: its real runner over a model that asks the scene."""
 
+import asyncio
 from types import MappingProxyType
 
+import wires
 from conformance import AGENT
+from loopback import Loopback
 
 TARGET = "openai-agents"
 
@@ -58,4 +61,42 @@ class Runner:
             return result.final_output
 
 
-DRIVERS = [Runner()]
+class Searching(Runner):
+    """The API's own tool search: the SDK's client of the Responses API against a loopback server."""
+
+    name = "openai-agents-search"
+    omits = MappingProxyType(
+        dict.fromkeys(("listing", "opener"), "the API's own search takes the opener's place")
+    )
+
+    async def run(self, scene):
+        from agents import OpenAIResponsesModel, RunConfig
+        from agents import Runner as Sdk
+        from openai import AsyncOpenAI
+
+        from packbelt.adapters.openai_agents import Belt
+
+        loop, wire = asyncio.get_running_loop(), wires.OpenAI()
+
+        def answer(_, body):
+            asked = scene.request(wire.shown(body), wire.read(body), wire.away(body))
+            said = asyncio.run_coroutine_threadsafe(asked, loop).result(60)
+            spaces = [tool for tool in body["tools"] if tool["type"] == "namespace"]
+            inside = {one["name"]: space["name"] for space in spaces for one in space["tools"]}
+            assert all(one["defer_loading"] for space in spaces for one in space["tools"])
+            assert {"type": "tool_search"} in body["tools"]
+            return wire.reply(said, namespaces=inside)
+
+        with Loopback(answer) as server:
+            async with (
+                AsyncOpenAI(base_url=server.url, api_key="no-key", max_retries=0) as client,
+                scene.fleet.agent(AGENT) as agent,
+            ):
+                belt = Belt(agent, search=True)
+                config = belt.run_config(RunConfig(tracing_disabled=True))
+                made = belt.agent(model=OpenAIResponsesModel("gpt-5.5", client))
+                result = await Sdk.run(made, "go", run_config=config)
+                return result.final_output
+
+
+DRIVERS = [Runner(), Searching()]

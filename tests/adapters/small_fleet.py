@@ -89,7 +89,7 @@ def load_with(root, tools):
 
 def deny(agent, *selectors):
     """Another deny is in force from now on."""
-    agent.fleet.revise(packbelt.Snapshot(deny=selectors))
+    agent.fleet.revise(packbelt.Snapshot.from_data({"deny": list(selectors)}))
 
 
 def kept(messages):

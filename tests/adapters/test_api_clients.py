@@ -25,7 +25,7 @@ def asked(driver, belt, **options):
     """The body of the one request that a driver's client makes with a belt's form."""
 
     async def main():
-        with Loopback(lambda path, body: driver.wire.reply(())) as server:
+        with Loopback(lambda *_: driver.wire.reply(())) as server:
             async with driver.client(server.url) as ask:
                 await ask(compile_belt(belt, driver.target, **options), [])
             return server.requests[0].body
@@ -126,7 +126,7 @@ def test_the_final_message_of_a_stream_is_read_like_any_reply(name):
     form = compile_belt(belt_of("find"), name)
 
     async def main():
-        with Loopback(lambda path, body: events(*streamed(wire.reply([CALL])))) as server:
+        with Loopback(lambda *_: events(*streamed(wire.reply([CALL])))) as server:
             return await ask(server.url, form)
 
     reply = anyio.run(main)
@@ -258,13 +258,38 @@ def test_geminis_client_calls_nothing_by_itself():
     assert ran == []
 
 
+@proves("gemini", "unknown")
+def test_geminis_own_calling_breaks_off_at_an_unknown_name_and_ours_hands_it_to_the_host():
+    pytest.importorskip("google.genai", exc_type=ImportError)
+    from google import genai
+
+    def known(q: str) -> str:
+        """Knows."""
+        return q
+
+    form = compile_belt(belt_of("known"), "gemini")
+
+    async def main(config):
+        with Loopback(lambda *_: BY_NAME["gemini"].wire.reply([CALL])) as server:
+            client = genai.Client(api_key=KEY, http_options={"base_url": server.url})
+            try:
+                return await client.aio.models.generate_content(model="fake", contents="go", config=config)
+            finally:
+                await client.aio.aclose()
+                client.close()
+
+    with pytest.raises(KeyError, match="find"):
+        anyio.run(main, {"tools": [known]})
+    assert [call.name for call in form.calls(anyio.run(main, form.kwargs["config"]))] == ["find"]
+
+
 def test_an_error_is_marked_as_one_on_the_wire():
     driver = BY_NAME["anthropic"]
     pytest.importorskip("anthropic", exc_type=ImportError)
     form = compile_belt(belt_of("find"), "anthropic")
 
     async def main():
-        with Loopback(lambda path, body: driver.wire.reply([CALL])) as server:
+        with Loopback(lambda *_: driver.wire.reply([CALL])) as server:
             async with driver.client(server.url) as ask:
                 reply, said = await ask(form, [])
                 failed = Answer.of_text("no", Outcome.TOOL_ERROR)

@@ -1,5 +1,7 @@
 """One scenario, every target: what ran, and what the model read back."""
 
+from itertools import pairwise
+
 import anyio
 import pytest
 from conformance import BY_NAME, DIRECT, LATE, PACKED, ROWS, drivers, play
@@ -110,8 +112,17 @@ def test_the_model_is_shown_exactly_what_is_direct_at_every_request(played, driv
 @each
 def test_nothing_that_was_shown_moves(played, driver):
     shown = played(driver).shown
-    for earlier, later in zip(shown, shown[1:], strict=False):
+    for earlier, later in pairwise(shown):
         assert later[: len(earlier)] == earlier
+
+
+@each
+def test_no_text_that_the_model_reads_names_a_tool_that_it_does_not_have(played, driver):
+    """Where a target's own search takes the opener's place, hints and sections know no opener."""
+    seen = played(driver)
+    opener = driver.spell("use_pack")
+    texts = [*seen.read.values(), *seen.system]
+    assert any(opener in text for text in texts) == (opener in seen.shown[0])
 
 
 @each

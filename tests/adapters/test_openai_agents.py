@@ -7,6 +7,7 @@ import sys
 import anyio
 import pytest
 from proofs import proves
+from pydantic import BaseModel
 
 pytest.importorskip("agents", exc_type=ImportError)
 
@@ -23,11 +24,12 @@ from agents import (
     function_tool,
     tool_input_guardrail,
 )
-from agents.testing import ScriptedModel, assistant_message, function_call
+from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
 from fleet_world import opened
 from small_fleet import PICTURE, Small, deny, kept, load_with
 
 from packbelt.adapters.openai_agents import AdapterError, Belt, runner, wrap
+from packbelt.model import ToolCall
 from packbelt.providers import ResidueError
 
 QUIET = RunConfig(tracing_disabled=True)
@@ -104,8 +106,6 @@ def test_what_is_revoked_under_way_is_refused_and_sent_no_more(tmp_path):
             def revoke(_):
                 deny(agent, "note")
                 return [call("note", {"text": "a"})]
-
-            from agents.testing import ModelStep
 
             model = ScriptedModel([ModelStep.respond(revoke), [assistant_message("done")]])
             await play(agent, model)
@@ -189,8 +189,8 @@ def test_an_unknown_name_is_answered_any_number_of_times(tmp_path):
 def test_without_the_belts_run_config_an_unknown_name_ends_the_run(tmp_path):
     async def main():
         async with Small(tmp_path).boss() as agent:
+            made = Belt(agent).agent(model=scripted([call("notes")]))
             with pytest.raises(ModelBehaviorError, match="notes"):
-                made = Belt(agent).agent(model=scripted([call("notes")]))
                 await Runner.run(made, "go", run_config=QUIET)
 
     anyio.run(main)
@@ -326,16 +326,16 @@ def test_the_hosts_options_stay_beside_the_belts(tmp_path):
         def __init__(self):
             self.seen = []
 
-        async def on_start(self, context, agent):
+        async def on_start(self, *_):
             self.seen.append("start")
 
-        async def on_llm_end(self, context, agent, response):
+        async def on_llm_end(self, *_):
             self.seen.append("llm")
 
-        async def on_tool_start(self, context, agent, tool):
+        async def on_tool_start(self, _, __, tool):
             self.seen.append(tool.name)
 
-        async def on_end(self, context, agent, output):
+        async def on_end(self, _, __, output):
             self.seen.append(output)
 
     def formatted(args):
@@ -347,7 +347,7 @@ def test_the_hosts_options_stay_beside_the_belts(tmp_path):
         async with Small(tmp_path).boss() as agent:
             belt = Belt(agent, approvals="sdk")
             made = belt.agent(
-                model=model, hooks=hooks, name="Chief", instructions=lambda ctx, own: f"Be brief, {own.name}."
+                model=model, hooks=hooks, name="Chief", instructions=lambda _, own: f"Be brief, {own.name}."
             )
             config = belt.run_config(
                 {"tracing_disabled": True, "workflow_name": "mine", "tool_error_formatter": formatted}
@@ -361,7 +361,7 @@ def test_the_hosts_options_stay_beside_the_belts(tmp_path):
         assert model.first_call.system_instructions.endswith("\n\nBe brief, Chief.")
         assert kinds == ["approval_rejected"]
         assert read(model)["c1"] == "your call was turned down"
-        assert hooks.seen == ["start", "llm", "llm", "done"]
+        assert [one for one in hooks.seen if one != "start"] == ["llm", "llm", "done"]
 
     kinds = []
     anyio.run(main)
@@ -371,9 +371,43 @@ def test_a_run_config_that_ends_at_unknown_names_is_refused(tmp_path):
     async def main():
         async with Small(tmp_path).boss() as agent:
             with pytest.raises(
-                AdapterError, match="RunConfig's `tool_not_found_behavior` .*packbelt.*; leave it out"
+                AdapterError, match=r"RunConfig's `tool_not_found_behavior` .*packbelt.*; leave it out"
             ):
                 Belt(agent).run_config({"tool_not_found_behavior": "raise_error"})
+
+    anyio.run(main)
+
+
+def test_an_agent_that_the_host_has_is_taken_over(tmp_path):
+    class Verdict(BaseModel):
+        kind: str
+
+    async def main():
+        model = ScriptedModel([[call("note", {"text": "a"})], [assistant_message('{"kind": "fine"}')]])
+        have = Agent("Chief", instructions="Be brief.", model=model, output_type=Verdict)
+        small = Small(tmp_path)
+        async with small.boss() as agent:
+            belt = Belt(agent)
+            result = await Runner.run(belt.agent(have), "go", run_config=belt.run_config(QUIET))
+            assert result.final_output == Verdict(kind="fine")
+            assert result.last_agent.name == "Chief"
+            with pytest.raises(AdapterError, match="Agent's `handoffs`"):
+                belt.agent(have.clone(handoffs=[Agent("other")]))
+        assert model.first_call.system_instructions.endswith("\n\nBe brief.")
+        assert small.ran == [["note", "a"]]
+
+    anyio.run(main)
+
+
+def test_an_output_of_the_hosts_own_type_goes_back_as_json(tmp_path):
+    class Verdict(BaseModel):
+        kind: str
+
+    async def main():
+        model = ScriptedModel([[assistant_message('{"kind": "fine"}')]])
+        run = runner(model=model, run_config=QUIET, output_type=Verdict)
+        async with opened(Small(tmp_path).workspace, run=run) as fleet, fleet.agent("boss") as agent:
+            assert await run(agent, "go") == '{"kind": "fine"}'
 
     anyio.run(main)
 
@@ -437,11 +471,21 @@ def test_the_hosts_tools_work_outside_of_a_run_and_their_failure_is_what_they_ma
 
         async with opened(load_with(tmp_path, wrap([launch, strict])), approve=lambda _: True) as fleet:
             async with fleet.agent("boss") as agent:
-                from packbelt.model import ToolCall
-
                 gone, broken = await agent.run([ToolCall("1", "launch", {}), ToolCall("2", "strict", {})])
         assert (gone.text, str(gone.outcome)) == ("gone", "ok")
         assert (broken.text, str(broken.outcome)) == ("ValueError: broken", "tool_error")
+
+    anyio.run(main)
+
+
+def test_an_agent_as_a_tool_is_a_tool(tmp_path):
+    async def main():
+        helper = Agent("Helper", model=ScriptedModel([[assistant_message("forty-two")]]))
+        workspace = load_with(tmp_path, wrap([helper.as_tool("ask_helper", "Asks the helper.")]))
+        model = scripted([call("ask_helper", {"input": "the answer"})])
+        async with opened(workspace) as fleet, fleet.agent("boss") as agent:
+            await play(agent, model)
+        assert read(model)["c1"] == "forty-two"
 
     anyio.run(main)
 
@@ -458,7 +502,7 @@ def test_what_packbelt_cannot_call_as_it_was_is_refused_and_named():
         "guarded", "", {}, nothing, strict_json_schema=False, tool_input_guardrails=[guard]
     )
     switched = FunctionTool(
-        "switched", "", {}, nothing, strict_json_schema=False, is_enabled=lambda c, a: True
+        "switched", "", {}, nothing, strict_json_schema=False, is_enabled=lambda _, __: True
     )
     with pytest.raises(AdapterError, match="tool 'guarded''s `tool_input_guardrails` is seen to by the SDK"):
         wrap([guarded])

@@ -128,7 +128,7 @@ class OpenAIChat:
         return [tool["function"]["name"] for tool in body.get("tools", ())]
 
     @staticmethod
-    def away(body):
+    def away(_):
         return []
 
     @staticmethod
@@ -171,7 +171,7 @@ class Gemini:
         return [f["name"] for tool in body.get("tools", ()) for f in tool["functionDeclarations"]]
 
     @staticmethod
-    def away(body):
+    def away(_):
         return []
 
     @staticmethod

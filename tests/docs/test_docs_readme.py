@@ -18,7 +18,9 @@ NOW = "servers:\n  weather: {status: connected, tools: [{name: get_forecast, inp
 
 def snippets():
     return [
-        text for language, _, text in fences(README) if language == "python" and "import packbelt" in text
+        text
+        for language, _, text in fences(README)
+        if language == "python" and "import packbelt" in text and "async def" not in text
     ]
 
 

@@ -36,7 +36,7 @@ FAULT_METHODS = {"unlisted": "tools/list"}
 plain = tool_server.answer
 
 
-def serve(message, modern):
+def serve(message, modern):  # noqa: C901 - one case for each way to go wrong
     number, params = message["id"], message.get("params") or {}
     result = {"content": [{"type": "text", "text": "as asked"}]}
     match params.get("name") if message["method"] == "tools/call" else None:
@@ -53,7 +53,7 @@ def serve(message, modern):
             tool_server.say({"id": number, "result": result})
         case "junk":
             with tool_server.lock:
-                sys.stdout.write("no message\n{\"jsonrpc\": \n[1, 2]\n\x00\x1b[2J\n" * 2000)
+                sys.stdout.write('no message\n{"jsonrpc": \n[1, 2]\n\x00\x1b[2J\n' * 2000)
                 sys.stdout.flush()
             tool_server.say({"id": number, "result": result})
         case "flood":

@@ -55,7 +55,7 @@ class Echoing(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
 
-    def do_POST(self):
+    def do_POST(self):  # noqa: C901, PLR0912 - one case for each way to go wrong
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         told = json.dumps({"path": self.path, "headers": dict(self.headers)})
         self.server.seen.append(told)
@@ -70,9 +70,17 @@ class Echoing(BaseHTTPRequestHandler):
                 scheme = f'Bearer realm="{self.headers.get("Authorization", "")}"'
                 return self.reply(int(way), told, {"WWW-Authenticate": scheme})
             case "redirect":
-                return self.reply(307, told, {"Location": f"{self.path}&token={self.headers.get('Authorization', '')}"})
+                return self.reply(
+                    307, told, {"Location": f"{self.path}&token={self.headers.get('Authorization', '')}"}
+                )
             case "elsewhere":
-                return self.reply(302, told, {"Location": f"https://user:{CORES['HEADER']}@example.invalid{self.path}"})
+                return self.reply(
+                    302,
+                    told,
+                    {
+                        "Location": f"https://example.invalid{self.path}#{self.headers.get('Authorization', '')}"
+                    },
+                )
             case "error":
                 return self.answer(message, error={"code": -32000, "message": f"error: {told}"})
             case "late_error":
@@ -83,23 +91,46 @@ class Echoing(BaseHTTPRequestHandler):
             case "page":
                 return self.reply(200, told, {"Content-Type": "text/html"})
             case "stream":
-                return self.reply(200, f"event: message\ndata: {{{told}\n\n", {"Content-Type": "text/event-stream"})
+                return self.reply(
+                    200, f"event: message\ndata: {{{told}\n\n", {"Content-Type": "text/event-stream"}
+                )
             case "silent":
                 time.sleep(1)
                 return self.drop()
             case "drop":
                 return self.drop()
             case "result":
-                return self.answer(message, result={"content": [{"type": "text", "text": told}], "isError": True})
+                return self.answer(
+                    message, result={"content": [{"type": "text", "text": told}], "isError": True}
+                )
             case "no_result":
                 return self.answer(message, result={"content": told})
         if "id" not in message:
             return self.reply(202, "")
-        calls = ["error", "late_error", "result", "no_result", "garbage", "page", "stream", "401", "403", "500", "redirect", "elsewhere", "drop", "silent"]
+        calls = [
+            "error",
+            "late_error",
+            "result",
+            "no_result",
+            "garbage",
+            "page",
+            "stream",
+            "401",
+            "403",
+            "500",
+            "redirect",
+            "elsewhere",
+            "drop",
+            "silent",
+        ]
         tools = [{"name": name, "inputSchema": {"type": "object"}} for name in calls]
         info = {"name": "echoing", "version": "1"}
         known = {
-            "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info},
+            "initialize": {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {"tools": {}},
+                "serverInfo": info,
+            },
             "tools/list": {"tools": tools},
         }
         if message["method"] not in known:
@@ -113,8 +144,7 @@ class Echoing(BaseHTTPRequestHandler):
 
     def drop(self):
         self.close_connection = True
-        with_suppress = self.connection
-        with_suppress.shutdown(socket.SHUT_RDWR)
+        self.connection.shutdown(socket.SHUT_RDWR)
 
     def answer(self, message, **what):
         self.reply(200, json.dumps({"jsonrpc": "2.0", "id": message["id"], **what}))
@@ -122,7 +152,11 @@ class Echoing(BaseHTTPRequestHandler):
     def reply(self, status, text, headers=()):
         body = text.encode()
         self.send_response(status)
-        for name, value in {"Content-Type": "application/json", **dict(headers), "Content-Length": str(len(body))}.items():
+        for name, value in {
+            "Content-Type": "application/json",
+            **dict(headers),
+            "Content-Length": str(len(body)),
+        }.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
@@ -155,10 +189,11 @@ class Everything:
     def error(self, error):
         """An exception, with the locals of every frame that is not a test's."""
         told = traceback.TracebackException.from_exception(error, capture_locals=True)
-        for one in (told, told.__cause__, told.__context__):
-            while one is not None:
-                one.stack[:] = [frame for frame in one.stack if "/tests/" not in frame.filename]
-                one = one.__cause__ or one.__context__
+        waiting = [told]
+        while waiting:
+            one = waiting.pop()
+            one.stack[:] = [frame for frame in one.stack if "/tests/" not in frame.filename]
+            waiting += [inner for inner in (one.__cause__, one.__context__, *(one.exceptions or ())) if inner]
         self.say("traceback", "".join(told.format()))
         self.say("error", f"{error} {error!r} {vars(error)}")
 
@@ -212,14 +247,27 @@ def tracing():
 
 
 def definitions(pids, echoing, *, fault="", more=()):
-    stdio = server(pids, "echo", "env", "fail", env={"TOKEN": "${ENVIRONMENT}", "SET": LITERAL, **({"FAULT": fault} if fault else {})})
+    stdio = server(
+        pids,
+        "echo",
+        "env",
+        "fail",
+        env={"TOKEN": "${ENVIRONMENT}", "SET": LITERAL, **({"FAULT": fault} if fault else {})},
+    )
     stdio["args"] = ["-S", str(FAULTY), *stdio["args"][2:], *more, "--key=${ARGUMENT}"]
     url = f"http://127.0.0.1:{echoing.server_address[1]}/${{PATHPART}}/mcp?key=${{QUERY}}"
-    return {"piped": stdio, "remote": {"type": "http", "url": url, "headers": {"Authorization": "Bearer ${HEADER}"}}}
+    return {
+        "piped": stdio,
+        "remote": {"type": "http", "url": url, "headers": {"Authorization": "Bearer ${HEADER}"}},
+    }
 
 
 def environment(tmp_path, shape):
-    home = {"HOME": str(tmp_path / "home"), "XDG_CONFIG_HOME": str(tmp_path / "home"), "PATH": os.environ["PATH"]}
+    home = {
+        "HOME": str(tmp_path / "home"),
+        "XDG_CONFIG_HOME": str(tmp_path / "home"),
+        "PATH": os.environ["PATH"],
+    }
     return {**home, **values(shape)}
 
 
@@ -239,7 +287,9 @@ async def work(everything, workspace, environ, calls, *, ready=None):
                     if ready:
                         await ready(fleet)
                     look(everything, fleet, boss, turn)
-                    results = await turn.run([ToolCall(str(n), name, arguments) for n, (name, arguments) in enumerate(calls)])
+                    results = await turn.run(
+                        [ToolCall(str(n), name, arguments) for n, (name, arguments) in enumerate(calls)]
+                    )
                     for result in results:
                         everything.say("detail", result.answer.detail)
                         if not result.answer.content:
@@ -260,7 +310,17 @@ async def work(everything, workspace, environ, calls, *, ready=None):
 def look(everything, fleet, agent, turn):
     """Everything that can be printed of a fleet."""
     spec = fleet.workspace.servers
-    shown = [fleet, agent, turn, fleet.snapshot, fleet.settings, fleet.asking, fleet.runs, fleet.workspace, *spec.values()]
+    shown = [
+        fleet,
+        agent,
+        turn,
+        fleet.snapshot,
+        fleet.settings,
+        fleet.asking,
+        fleet.runs,
+        fleet.workspace,
+        *spec.values(),
+    ]
     shown += [agent.scope, agent.marks, agent.messages, turn.belt, fleet.observer]
     for name in spec:
         connection = fleet.connection(name)
@@ -287,7 +347,12 @@ def look(everything, fleet, agent, turn):
 def world(tmp_path, pids, echoing, nothing_left):
     def make(*, fault="", more=()):
         agents = {"boss": agent_file("boss")}
-        return place(tmp_path / "w", servers=definitions(pids, echoing, fault=fault, more=more), agents=agents, config=CONFIG)
+        return place(
+            tmp_path / "w",
+            servers=definitions(pids, echoing, fault=fault, more=more),
+            agents=agents,
+            config=CONFIG,
+        )
 
     return make
 
@@ -317,8 +382,10 @@ def test_servers_that_work(world, everything, tmp_path, echoing, shape):
 
 @pytest.mark.parametrize("shape", ["plain", "spelled otherwise"])
 @pytest.mark.parametrize("when", ["initialize", "tools/list"])
-@pytest.mark.parametrize("way", ["401", "500", "redirect", "elsewhere", "error", "late_error", "garbage", "page", "stream", "drop"])
-def test_a_server_over_http_that_does_not_start(world, everything, tmp_path, echoing, way, when, shape):
+@pytest.mark.parametrize(
+    "way", ["401", "500", "redirect", "elsewhere", "error", "late_error", "garbage", "page", "stream", "drop"]
+)
+def test_a_server_over_http_that_does_not_start(world, everything, tmp_path, echoing, way, when, shape):  # noqa: PLR0917 - fixtures
     echoing.way, echoing.when = way, when
     environ = environment(tmp_path, shape)
     workspace = world()
@@ -336,7 +403,21 @@ def test_a_server_over_http_that_does_not_start(world, everything, tmp_path, ech
 
 @pytest.mark.parametrize("shape", ["plain", "spelled otherwise"])
 def test_calls_over_http_that_fail(world, everything, tmp_path, echoing, shape):
-    ways = ["error", "late_error", "no_result", "garbage", "page", "stream", "401", "403", "500", "redirect", "elsewhere", "drop", "silent"]
+    ways = [
+        "error",
+        "late_error",
+        "no_result",
+        "garbage",
+        "page",
+        "stream",
+        "401",
+        "403",
+        "500",
+        "redirect",
+        "elsewhere",
+        "drop",
+        "silent",
+    ]
     environ = environment(tmp_path, shape)
     workspace = world()
     config = (workspace.root / "packbelt.yaml").read_text().replace("call: 5", "call: 0.7")
@@ -426,24 +507,33 @@ def test_a_postgresql_url(world, everything, tmp_path):
 
 @pytest.mark.parametrize("way", ["error", "401", "403", "500", "garbage", "stream", "redirect"])
 @pytest.mark.parametrize("when", ["initialize", "tools/list", "tools/call"])
-def test_tokens_that_a_server_gives_back(tmp_path, everything, echoing, nothing_left, way, when):
+def test_tokens_that_a_server_gives_back(tmp_path, everything, echoing, nothing_left, way, when):  # noqa: PLR0917 - fixtures
     base = f"http://127.0.0.1:{echoing.server_address[1]}"
     tokens = {"access": "canaryaccess71", "refresh": "canaryrefresh71", "secret": "canaryclient71"}
     everything.cores |= set(tokens.values())
-    workspace = place(tmp_path / "w", servers={"remote": {"type": "http", "url": f"{base}/mcp"}}, agents={"boss": agent_file("boss")}, config=CONFIG)
+    workspace = place(
+        tmp_path / "w",
+        servers={"remote": {"type": "http", "url": f"{base}/mcp"}},
+        agents={"boss": agent_file("boss")},
+        config=CONFIG,
+    )
     environ = environment(tmp_path, "plain")
     grant = Grant(
         tokens=OAuthToken(access_token=tokens["access"], refresh_token=tokens["refresh"], expires_in=3600),
         expires_at=time.time() + 3600,
-        client=OAuthClientInformationFull(client_id="me", client_secret=tokens["secret"], redirect_uris=[f"{base}/back"]),
-        metadata=OAuthMetadata(issuer=base, authorization_endpoint=f"{base}/authorize", token_endpoint=f"{base}/token"),
+        client=OAuthClientInformationFull(
+            client_id="me", client_secret=tokens["secret"], redirect_uris=[f"{base}/back"]
+        ),
+        metadata=OAuthMetadata(
+            issuer=base, authorization_endpoint=f"{base}/authorize", token_endpoint=f"{base}/token"
+        ),
     )
     store = FileStore(Path(environ["XDG_CONFIG_HOME"]) / "packbelt" / "tokens.json")
     store.put(Account("remote", workspace.root.resolve(), Secret(f"{base}/mcp")), grant)
     echoing.way, echoing.when = (way, when) if when != "tools/call" else ("", "")
 
     async def main():
-        calls = [(f"mcp__remote__{way}", {"said": tokens["access"]})]
+        calls = [(f"mcp__remote__{way}", {})]
         results = await work(everything, workspace, environ, calls)
         everything.say("packbelt's own words for a failed call", results[0].text)
 

@@ -3,7 +3,10 @@
 import json
 from dataclasses import replace
 
+import jsonschema
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from targets_built import APIS, BUILT, lenient, sent
 
 from packbelt.model import Code
@@ -92,7 +95,7 @@ def test_nm18_a_foreign_prefix_is_never_stripped():
 @every
 def test_ad25_a_filter_that_is_accepted_has_its_effect(name):
     ten = {"s": [f"t{i}" for i in range(9)] + ["get_weather"]}
-    assert sent(compile_belt(belt_of(servers=ten, tools=(), **{}), name)) != ["mcp__s__get_weather"]
+    assert sent(compile_belt(belt_of(servers=ten), name)) != ["mcp__s__get_weather"]
     workspace = make_workspace(agents=[agent("orchestrator", tools=["s/get_weather"])], servers=["s"])
     belt = make_belt(workspace, make_snapshot(ten), "orchestrator")
     assert sent(compile_belt(belt, name)) == ["mcp__s__get_weather"]
@@ -151,7 +154,7 @@ ONE_OF = {
 def test_tk15_what_combines_schemas_at_the_top_is_sent_flat_and_the_gate_keeps_to_the_whole(name):
     belt = belt_of([native("put", "", ONE_OF), "other"])
     form = compile_belt(belt, name)
-    flat = {"id": {"type": "integer"}, "a": {"type": "string"}, "b": {"type": "string"}}
+    flat = {"a": {"type": "string"}, "b": {"type": "string"}, "id": {"type": "integer"}}
     assert schemas(form)["put"] == {"type": "object", "properties": flat}
     (said,) = form.diagnostics
     assert said.code is Code.TARGET_SCHEMA
@@ -175,6 +178,42 @@ def test_tk15_a_parameter_that_the_api_refuses_costs_its_tool_alone():
     assert (said.code, said.name) == (Code.TARGET_SCHEMA, "list")
     assert "left out" in said.message
     assert sent(compile_belt(belt, "openai")) == ["list", "other"]
+
+
+KINDS = st.sampled_from([{"type": "string"}, {"type": "integer"}, {"type": "null"}, {"const": 1}, {}])
+BRANCH = st.fixed_dictionaries(
+    {},
+    optional={
+        "properties": st.dictionaries(st.sampled_from("abc"), KINDS, max_size=3),
+        "required": st.lists(st.sampled_from("abc"), unique=True, max_size=2),
+        "additionalProperties": st.booleans(),
+    },
+)
+COMBINED = st.fixed_dictionaries(
+    {"type": st.just("object")},
+    optional={
+        "properties": st.dictionaries(st.sampled_from("abc"), KINDS, max_size=3),
+        "additionalProperties": st.booleans(),
+        "oneOf": st.lists(BRANCH, min_size=1, max_size=3),
+        "anyOf": st.lists(BRANCH, min_size=1, max_size=3),
+        "allOf": st.lists(BRANCH, min_size=1, max_size=2),
+        "not": BRANCH,
+        "enum": st.just([{"a": 1}, {}]),
+    },
+)
+VALUES = st.dictionaries(st.sampled_from("abcd"), st.sampled_from(["x", 1, 2, None]), max_size=3)
+
+
+@given(schema=COMBINED, values=st.lists(VALUES, max_size=6))
+def test_a_flat_schema_admits_whatever_the_schema_admits(schema, values):
+    for name in APIS:
+        rule = target(name).schemas
+        flat = fitted(rule, schema)
+        assert not set(rule.flat) & set(flat)
+        assert "properties" in flat or not rule.properties
+        for value in values:
+            if jsonschema.Draft202012Validator(schema).is_valid(value):
+                assert jsonschema.Draft202012Validator(flat).is_valid(value)
 
 
 def test_a_schema_that_fits_is_handed_on_untouched():

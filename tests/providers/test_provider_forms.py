@@ -1,6 +1,8 @@
 """Replies read and results written, in each API's own form; replies as JSON and as the SDK's objects."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 from targets_built import APIS
@@ -281,6 +283,20 @@ def test_the_schema_stands_where_each_api_reads_it():
     assert compile_belt(belt, "openai-chat").kwargs["tools"] == [chat]
     declared = {"function_declarations": [{**entry, "parameters_json_schema": schema}]}
     assert compile_belt(belt, "gemini").kwargs["config"]["tools"] == [declared]
+
+
+def test_a_form_needs_no_sdk():
+    code = """
+import sys
+from packbelt.providers import compile_belt
+from packbelt.testing import agent, make_belt, make_workspace
+belt = make_belt(make_workspace(tools=["a"], agents=[agent("orchestrator")]), None, "orchestrator")
+for name in ("anthropic", "openai", "openai-chat", "gemini"):
+    assert compile_belt(belt, name).enforcement.plan == ("a",)
+print(sorted({"anthropic", "openai", "google", "mcp", "anyio"} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
 
 
 @pytest.mark.parametrize("name", APIS)

@@ -20,6 +20,7 @@ from packbelt.live.runs import (
     open_runs,
 )
 from packbelt.live.runs import postgres as module
+from packbelt.live.secret import Secret
 
 SEARCH = "calling server:github/search"
 CANARY = "c4n@ry/pass:word?"
@@ -228,7 +229,7 @@ def test_a_server_that_stays_away_is_one_line(postgres, monkeypatch):
             break_sessions(postgres)
             engine, store._session._engine = (
                 store._session._engine,
-                module._Session(module._parsed("postgresql://user:c4nary@127.0.0.1:1/db"))._engine,
+                module._Session(module._parsed(Secret("postgresql://user:c4nary@127.0.0.1:1/db")))._engine,
             )
             with pytest.raises(RunStoreError, match="PostgreSQL cannot be reached") as error:
                 await store.begin(run.id, SEARCH)

@@ -24,13 +24,16 @@ class Steps:
         agent: an agent at work; the steps are its turns.
         target: the target's name.
         approvals: who asks a person.
+        options: the target's own, for `compile`.
 
     Attributes:
         agent: the agent.
         approvals: who asks a person.
     """
 
-    def __init__(self, agent: LiveAgent, target: str, approvals: Approvals = "packbelt") -> None:
+    def __init__(
+        self, agent: LiveAgent, target: str, approvals: Approvals = "packbelt", **options: Any
+    ) -> None:
         if approvals not in ("packbelt", "sdk"):
             raise AdapterError(
                 f"{approvals!r} cannot ask for approvals",
@@ -40,6 +43,7 @@ class Steps:
         self.agent = agent
         self.approvals = approvals
         self._target = target
+        self._options = options
         self._turn: Turn | None = None
         self._form: Form | None = None
 
@@ -50,7 +54,7 @@ class Steps:
         """
         turn = await self.agent.turn()
         if self._form is None or turn is not self._turn:
-            self._turn, self._form = turn, turn.compile(self._target, strict=False)
+            self._turn, self._form = turn, turn.compile(self._target, strict=False, **self._options)
         return self._form
 
     async def decided(self) -> Form:
@@ -80,7 +84,8 @@ class Steps:
             approved: whether the SDK says that a person has approved this very call; it is asked only where
                 the SDK is who asks.
         """
-        call = ToolCall(id_, (await self.decided()).names.unspell(name), arguments)
+        form = await self.decided()
+        call = ToolCall(id_, form.names.unspell(name), arguments, form.speech)
         given = _yes if approved and self.approvals == "sdk" else None
         (result,) = await self.agent.run([call], approve=given)
         return result

@@ -115,6 +115,10 @@ class Belt(Mapping[str, BeltTool]):
 
         Placement alone differs; what is callable, and why, is the same.
         """
+        return self._searched
+
+    @cached_property
+    def _searched(self) -> "Belt":
         return Belt(self.registry, self.subject, search=True)
 
     def decision(self, i: int) -> Decision:

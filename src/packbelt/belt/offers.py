@@ -61,7 +61,7 @@ class Offers:
 
     def _reach(self) -> Mapping[str, int | None]:
         """Every name that leads somewhere for this agent: callable tools, and what a hand-off reaches."""
-        key = ("reach", self.belt.subject.scope)
+        key = ("reach", self.belt.subject.scope, self.belt.deferred)
         found = self.registry.memo.get(key)
         if found is None:
             mask = self.belt.callable
@@ -75,7 +75,7 @@ class Offers:
         return reach
 
     def _names(self) -> Names:
-        key = ("names", self.belt.subject.scope)
+        key = ("names", self.belt.subject.scope, self.belt.deferred)
         found = self.registry.memo.get(key)
         if found is None:
             found = self.registry.memo[key] = Names(self._reach())

@@ -55,6 +55,9 @@ STATE_STYLE = {
 _CODE = re.compile(r"\x1b\[[0-9;]*m")
 _TAIL = re.compile(r"(?: |\x1b\[[0-9;]*m)+$")
 
+_UNSEEN = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+"""What JSON need not escape, and what a terminal obeys instead of showing it."""
+
 LEVEL_STYLE = {"error": "bad", "warning": "odd", "note": "dim"}
 """The style of each level of diagnostics."""
 
@@ -149,9 +152,20 @@ def draw(table: Table, *, indent: int = 2) -> None:
         _draw_rich(table, indent)
 
 
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\u{ord(found.group()):04x}"
+
+
+def printable(text: str) -> str:
+    """A text as it is where a program reads it; on a terminal, with what would control that one escaped."""
+    if not sys.stdout.isatty():
+        return text
+    return re.sub(r"[\x00-\x08\x0b-\x1f]", _escaped, _UNSEEN.sub(_escaped, text))
+
+
 def json_text(data: Any, encoding: str = "utf-8") -> str:
-    """JSON for programs and for people. What the encoding cannot carry is escaped."""
-    text = json.dumps(data, ensure_ascii=False, indent=2)
+    """JSON for programs and people; what the encoding cannot carry or would control a terminal is escaped."""
+    text = _UNSEEN.sub(_escaped, json.dumps(data, ensure_ascii=False, indent=2))
     try:
         text.encode(encoding)
     except UnicodeEncodeError:

@@ -19,4 +19,6 @@ def command(agent: str, source: Source) -> None:
 
         write_json({"agent": turn.agent, "prompt": turn.prompt, "sections": dict(turn.sections)})
     else:
-        click.echo(turn.prompt, nl=not turn.prompt.endswith("\n"))
+        from packbelt.cli.output import printable
+
+        click.echo(printable(turn.prompt), nl=not turn.prompt.endswith("\n"))

@@ -41,9 +41,11 @@ class _Spelled(AgentHandle):
         super().__init__(workspace, scope, runtime)
         self._spell = spell
 
-    def resolve(self, name: str, arguments: object = None, spell: Spell | None = None) -> Resolution:
+    def resolve(
+        self, name: str, arguments: object = None, spell: Spell | None = None, *, search: bool = False
+    ) -> Resolution:
         """As ever, in this spelling where none is asked for."""
-        return super().resolve(name, arguments, spell or self._spell)
+        return super().resolve(name, arguments, spell or self._spell, search=search)
 
 
 class _Forgetful(_Spelled):
@@ -54,7 +56,9 @@ class _Forgetful(_Spelled):
         self._admitted = ()
         return super().turn(snapshot)
 
-    def resolve(self, name: str, arguments: object = None, spell: Spell | None = None) -> Resolution:
+    def resolve(
+        self, name: str, arguments: object = None, spell: Spell | None = None, *, search: bool = False
+    ) -> Resolution:
         """What becomes of a call; each is the first."""
         self._failed.clear()
-        return super().resolve(name, arguments, spell)
+        return super().resolve(name, arguments, spell, search=search)

@@ -80,7 +80,8 @@ class LiveAgent:
         self.messages: list[Any] = list(messages)
         self.parent = parent
         self.asking: Asking = asking or (parent.asking if parent else fleet.asking)
-        self._handle = AgentHandle(fleet.workspace, scope, runtime=fleet.runtime)
+        self._above = len(scope.path) - 1  # agents of its path that have started
+        self._handle = AgentHandle(fleet.workspace, scope, runtime=fleet.runtime, above=self._above)
         self._own = Servers(fleet.tasks, fleet.settings, fleet.notify)
         self._claimed = claimed
         self._marks: Marks | None = None
@@ -210,7 +211,8 @@ class LiveAgent:
         if agent is None or not agent.inline:
             return
         # What the spawns above cut is not started: the scope says what is left.
-        subject = subject_of(bind(workspace, self.snapshot, fleet.runtime), self.scope)
+        registry = bind(workspace, self.snapshot, fleet.runtime)
+        subject = subject_of(registry, self.scope, started=self._above)
         specs = [workspace.inline[name] for name in agent.inline if name in subject.servers]
         await self._own.start(fleet.wanted(specs), fleet.refused, fleet.concurrency, merge=True)
 

@@ -15,7 +15,7 @@ looked at again: a `${` inside a value is text.
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from packbelt.catalog.workspace import ServerSpec
@@ -72,7 +72,7 @@ class Resolved:
 
     Attributes:
         spec: the definition as written.
-        secrets: values to mask in whatever the server says.
+        secrets: values to mask in whatever the server says; what is granted to it later is added.
     """
 
     spec: ServerSpec
@@ -80,7 +80,11 @@ class Resolved:
     env: Mapping[str, Secret] = field(default_factory=dict)
     url: Secret = field(default_factory=lambda: Secret(""))
     headers: Mapping[str, Secret] = field(default_factory=dict)
-    secrets: tuple[Secret, ...] = ()
+    secrets: list[Secret] = field(default_factory=list)
+
+    def learn(self, values: Iterable[str]) -> None:
+        """These are secrets of it from now on, such as the tokens that it was granted."""
+        self.secrets.extend({Secret(value) for value in values if value}.difference(self.secrets))
 
     def mask(self, text: str) -> str:
         """The text without any value of this definition that may be a secret."""
@@ -130,7 +134,7 @@ def resolve(spec: ServerSpec, environ: Mapping[str, str] | None = None) -> Resol
         env={name: values[f"env.{name}"] for name in spec.env},
         url=values.get("url", Secret("")),
         headers={name: values[f"headers.{name}"] for name in spec.headers},
-        secrets=tuple(_secrets(fields, values, environ)),
+        secrets=list(_secrets(fields, values, environ)),
     )
 
 

@@ -54,7 +54,7 @@ def mask(text: str) -> str:
 
 @contextmanager
 def discreet(secrets: Sequence[Secret]) -> Iterator[None]:
-    """While inside, these values are masked in the logs of the SDK and of the HTTP client.
+    """While inside, these values, and those added to them, are masked in the logs of SDK and HTTP client.
 
     Where the application configured no logging, what they log is dropped instead of printed: what went
     wrong with a server is reported once, in its state.
@@ -68,4 +68,4 @@ def discreet(secrets: Sequence[Secret]) -> Iterator[None]:
     try:
         yield
     finally:
-        _masking.inuse.remove(secrets)
+        _masking.inuse = [group for group in _masking.inuse if group is not secrets]

@@ -99,7 +99,10 @@ def _gate(agent: "LiveAgent", call: ToolCall) -> Resolution | Answer:
     if agent.over:
         return Answer.of_text(f"not started: agent {agent.name!r} was left", Outcome.NOT_STARTED)
     try:
-        return agent.handle().resolve(call.name, call.arguments)
+        handle, speech = agent.handle(), call.speech
+        if speech is None:
+            return handle.resolve(call.name, call.arguments)
+        return handle.resolve(call.name, call.arguments, speech.spell, search=speech.search)
     except PackbeltError as error:  # its file is gone, or loads no more
         return Answer.of_text(f"not started: {error}", Outcome.NOT_STARTED)
 

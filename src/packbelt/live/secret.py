@@ -122,7 +122,8 @@ def _spellings(value: str) -> set[str]:
 
 
 def _quoted(text: str) -> set[str]:
-    quoted = repr(text)[1:-1]
-    doubled = quoted.replace("\\'", "'").replace('"', '\\"')  # a repr inside double quotes
-    raw = repr(text.encode("utf-8", "surrogatepass"))[2:-1]
-    return {quoted, doubled, raw, *(json.dumps(text, ensure_ascii=only)[1:-1] for only in (True, False))}
+    # With both quotes in it, a repr escapes the single one; beside other text it may not.
+    both = repr(text + "\"'")[1:-4], repr(text.encode("utf-8", "surrogatepass") + b"\"'")[2:-4]
+    freed = (one.replace("\\'", "'") for one in both)
+    doubled = (one.replace("\\'", "'").replace('"', '\\"') for one in both)
+    return {*both, *freed, *doubled, *(json.dumps(text, ensure_ascii=only)[1:-1] for only in (True, False))}

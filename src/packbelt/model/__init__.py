@@ -27,7 +27,7 @@ from packbelt.model.errors import (
 )
 from packbelt.model.outcome import Call, HandOff, Hint, Outcome, Refusal, Resolution, Suggestion
 from packbelt.model.permission import Permission
-from packbelt.model.result import Answer, ToolCall, ToolResult
+from packbelt.model.result import Answer, Speech, ToolCall, ToolResult
 from packbelt.model.selector import Selector
 from packbelt.model.tool import BUILTIN, HANDOFF, NATIVE, JsonSchema, Tool, ToolId, server_source
 from packbelt.model.where import Where
@@ -67,6 +67,7 @@ __all__ = [
     "SelectorError",
     "ServerStatus",
     "SnapshotError",
+    "Speech",
     "State",
     "Suggestion",
     "Tool",

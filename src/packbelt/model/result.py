@@ -1,11 +1,24 @@
 """What a model called, and what it is given back."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from packbelt.model.outcome import Hint, Outcome
 from packbelt.model.tool import ToolId
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """How a model that reads through a target is spoken to.
+
+    Attributes:
+        spell: how the target spells a wire name.
+        search: whether the target finds what is put away by its own search, so that there is no opener.
+    """
+
+    spell: Callable[[str], str] = str
+    search: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,11 +29,13 @@ class ToolCall:
         id: the provider's id of the call; the result carries it back.
         name: the name that was called.
         arguments: an object, or the JSON of one.
+        speech: how the model that made it is spoken to; None for plain wire names.
     """
 
     id: str
     name: str
     arguments: object = None
+    speech: Speech | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

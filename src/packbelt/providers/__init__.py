@@ -5,6 +5,7 @@ replies are read and results written, and an `Enforcement` that says, axis by ax
 enforces, what packbelt adds, and what stays open.
 """
 
+from packbelt.providers.builtins import with_builtins
 from packbelt.providers.compile import compile_belt
 from packbelt.providers.form import Enforcement, Form, ResidueError
 from packbelt.providers.names import CompileError, Names
@@ -23,4 +24,5 @@ __all__ = [
     "TargetError",
     "compile_belt",
     "target",
+    "with_builtins",
 ]

@@ -42,6 +42,7 @@ def build(target: Target, belt: Belt, *, strict: bool, search: bool = False, cac
         made.system,
         made.diagnostics,
         Codec(calls, text, results),
+        search=search,
     )
 
 

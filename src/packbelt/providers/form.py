@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from packbelt.model import Diagnostic, PackbeltError, ToolCall, ToolResult
+from packbelt.model import Diagnostic, PackbeltError, Speech, Tool, ToolCall, ToolResult
 from packbelt.providers.names import Names
 from packbelt.providers.target import Axis, Cell, Target
 
@@ -99,6 +99,9 @@ class Form:
         system: the agent's prompt with its sections in the target's spelling, for those who place it
             themselves.
         diagnostics: tools that were left out, texts that the target cuts.
+        tools: for a target that is given the tools by a server or as objects, what that has to list, in
+            order, as the target takes them; else empty.
+        search: whether the target finds what is put away by its own search.
     """
 
     target: str
@@ -108,6 +111,8 @@ class Form:
     system: str = ""
     diagnostics: tuple[Diagnostic, ...] = ()
     codec: Codec | None = field(default=None, repr=False)
+    tools: tuple[Tool, ...] = field(default=(), repr=False)
+    search: bool = False
 
     def calls(self, reply: Any) -> list[ToolCall]:
         """The calls of a reply, by wire name, for `turn.run`.
@@ -119,7 +124,15 @@ class Form:
             TypeError: this target has no replies: its SDK runs the tools.
         """
         found = self._codec().calls(reply)
-        return [ToolCall(call.id, self.names.unspell(call.name), call.arguments) for call in found]
+        return [
+            ToolCall(call.id, self.names.unspell(call.name), call.arguments, self.speech) for call in found
+        ]
+
+    @property
+    def speech(self) -> Speech | None:
+        """How its model is spoken to; None where it reads plain wire names."""
+        plain = all(said == wire_name for wire_name, said in self.names.shown.items())
+        return None if plain and not self.search else Speech(self.names.spell, self.search)
 
     def text(self, reply: Any) -> str:
         """What the model says in a reply, without its calls.

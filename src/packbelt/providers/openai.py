@@ -1,7 +1,7 @@
 """OpenAI's Responses API: functions, or namespaces with the API's own tool search."""
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -41,7 +41,8 @@ def build(
         CompileError: a tool cannot be said there, or `allowed` names one that is not sent.
     """
     made = plan(belt, target, strict=strict, search=search)
-    tools = [_function(made, tool) for tool in made.tools] + _namespaces(made)
+    tools = [_function(made, tool) for tool in made.tools]
+    tools += [{"type": "namespace", **one} for one in namespaces(made, _function)]
     if made.deferred:
         tools.append({"type": "tool_search"})
     kwargs: dict[str, Any] = {"tools": tools}
@@ -62,6 +63,7 @@ def build(
         made.system,
         made.diagnostics,
         Codec(calls, text, results),
+        search=search,
     )
 
 
@@ -76,20 +78,24 @@ def _function(made: Plan, tool: Tool, **more: Any) -> dict[str, Any]:
     }
 
 
-def _namespaces(made: Plan) -> list[dict[str, Any]]:
+def namespaces(made: Plan, write: Callable[..., dict[str, Any]]) -> list[dict[str, Any]]:
     """A namespace for each pack of which something is deferred: the model sees its name and description.
 
     Nothing is looked up by a namespace's name: a call says the function's own, which is alone on the belt.
+
+    Args:
+        made: the plan.
+        write: writes a tool of it, given what marks a deferred one.
     """
     kept = {tool.wire_name: tool for tool in made.deferred}
     found: dict[str, dict[str, Any]] = {}
     for pack, part in packs_of(made.belt, made.belt.deferred).items():
         members = [tool.wire_name for tool in pick(made.belt.registry.tools, part)]
-        functions = [_function(made, kept[name], defer_loading=True) for name in members if name in kept]
+        functions = [write(made, kept[name], defer_loading=True) for name in members if name in kept]
         if functions:
             name = _namespace(pack, found)
             summary = one_line(made.belt.registry.pack(pack).summary) or f"Tools of {harmless(pack)}."
-            found[name] = {"type": "namespace", "name": name, "description": summary, "tools": functions}
+            found[name] = {"name": name, "description": summary, "tools": functions}
     return list(found.values())
 
 

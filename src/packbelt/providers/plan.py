@@ -1,6 +1,6 @@
 """What every target starts from: the sent tools in order, their names, and the prompt in its spelling."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from packbelt.belt import FIND_TOOLS, Belt
@@ -30,6 +30,7 @@ class Plan:
         deferred: those that the target's own deferral carries.
         system: the agent's prompt with its sections, in the target's spelling.
         diagnostics: what a person should know.
+        sections: the prompt's sections by name, in the target's spelling.
     """
 
     belt: Belt
@@ -38,6 +39,7 @@ class Plan:
     deferred: tuple[Tool, ...]
     system: str
     diagnostics: tuple[Diagnostic, ...]
+    sections: Mapping[str, str]
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -81,7 +83,8 @@ def plan(
     known = [*found, *left_out, *sections.diagnostics]
     known += _over(belt, target, [*sent, *deferred], strict=strict)
     known += _cut(target, [*spelled, *deferred])
-    return Plan(belt, names, spelled, deferred, render_prompt(belt, sections, names.spell), tuple(known))
+    system = render_prompt(belt, sections, names.spell)
+    return Plan(belt, names, spelled, deferred, system, tuple(known), sections.texts)
 
 
 def _spelled(belt: Belt, tool: Tool, names: Names) -> Tool:

@@ -61,12 +61,15 @@ def fitted(rule: SchemaRule, schema: Mapping[str, Any]) -> Mapping[str, Any]:
     if not combined and ("properties" in schema or not rule.properties):
         return schema
     made = {key: value for key, value in schema.items() if key not in combined}
-    properties = dict(made.get("properties") or {})
+    branched: dict[str, list[Any]] = {}
     for key in combined:
-        branches = schema[key] if isinstance(schema[key], list) else []
-        for branch in branches:
+        for branch in schema[key] if isinstance(schema[key], list) else []:
             for name, value in _properties(branch).items():
-                properties.setdefault(name, value)
+                if value not in branched.setdefault(name, []):
+                    branched[name].append(value)
+    own = made.get("properties") or {}
+    several = {name: found[0] if len(found) == 1 else {"anyOf": found} for name, found in branched.items()}
+    properties = {**own, **{name: value for name, value in several.items() if name not in own}}
     if combined:  # what one branch forbids another may ask for
         made.pop("additionalProperties", None)
         made.pop("unevaluatedProperties", None)

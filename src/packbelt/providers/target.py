@@ -113,6 +113,7 @@ class Target:
         enforcement: by axis, what it does, what packbelt adds, and what stays open.
         builtins: tools that it runs itself.
         schemas: which schemas it takes.
+        ways: other ways in which it can be given a belt, each with what is enforced there.
     """
 
     name: str
@@ -126,6 +127,7 @@ class Target:
     enforcement: Mapping[Axis, Cell] = field(default_factory=dict)
     builtins: tuple[Builtin, ...] = ()
     schemas: SchemaRule = field(default_factory=SchemaRule)
+    ways: Mapping[str, Mapping[Axis, Cell]] = field(default_factory=dict)
 
 
 TARGETS = (
@@ -168,7 +170,7 @@ def _read(name: str, data: Mapping[str, Any]) -> Target:
         most_tools=data.get("most_tools", 0),
         longest_description=data.get("longest_description", 0),
         search=data.get("search", ""),
-        enforcement={axis: Cell(**data["enforcement"][axis]) for axis in Axis},
+        enforcement=_cells(data["enforcement"]),
         builtins=tuple(
             Builtin(one["name"], one["description"], Permission.parse(one["permission"]))
             for one in data.get("builtins", ())
@@ -178,7 +180,12 @@ def _read(name: str, data: Mapping[str, Any]) -> Target:
             re.compile(schemas["keys"]) if "keys" in schemas else None,
             schemas.get("properties", False),
         ),
+        ways={way: _cells(cells) for way, cells in data.get("ways", {}).items()},
     )
+
+
+def _cells(data: Mapping[str, Any]) -> dict[Axis, Cell]:
+    return {axis: Cell(**data[axis]) for axis in Axis}
 
 
 __all__ = [

@@ -86,13 +86,15 @@ class AgentHandle:
             self._runtime = runtime
         self._seen = None
 
-    def resolve(self, name: str, arguments: object = None, spell: Spell = str) -> Resolution:
+    def resolve(
+        self, name: str, arguments: object = None, spell: Spell = str, *, search: bool = False
+    ) -> Resolution:
         """What becomes of a call in the current turn; a failing call that is repeated is answered firmly.
 
         The parameters are those of `Turn.resolve`.
         """
         current = self._turn or self.turn()
-        resolved = current.resolve(name, arguments, spell)
+        resolved = current.resolve(name, arguments, spell, search=search)
         key = _key(name, arguments)
         if not isinstance(resolved, Refusal):
             self._failed.pop(key, None)

@@ -15,7 +15,7 @@ from packbelt.catalog.workspace import Workspace
 from packbelt.cost import Cost, Method, measure
 from packbelt.model import Code, Diagnostic, Level, Resolution, Tool
 from packbelt.prompt import Sections, render_prompt, render_sections
-from packbelt.providers import Form, compile_belt
+from packbelt.providers import Form, compile_belt, with_builtins
 
 
 @dataclass(frozen=True)
@@ -99,6 +99,8 @@ class Turn:
     def compile(self, target: str, *, strict: bool = True, **options: Any) -> Form:
         """The belt in a target's own request form: tools, system text and names agree.
 
+        Where the target runs tools of its own (Claude's `Read`), the belt is decided anew with these known.
+
         Args:
             target: `anthropic`, `openai`, `openai-chat`, `gemini`, `claude-agent-sdk`, `openai-agents`,
                 `pydantic-ai`, `langchain`, `copilot` or `mcp`.
@@ -109,9 +111,13 @@ class Turn:
             TargetError: there is no such target, or it has no such option.
             CompileError: a tool cannot be said there; names both sides.
         """
-        return compile_belt(self.belt, target, strict=strict, **options)
+        belt, left_out = with_builtins(self.belt, target, strict=strict)
+        form = compile_belt(belt, target, strict=strict, **options)
+        return replace(form, diagnostics=(*left_out, *form.diagnostics)) if left_out else form
 
-    def resolve(self, name: str, arguments: object = None, spell: Spell = str) -> Resolution:
+    def resolve(
+        self, name: str, arguments: object = None, spell: Spell = str, *, search: bool = False
+    ) -> Resolution:
         """What becomes of a call: a `Call`, a `HandOff`, or a `Refusal` with a hint.
 
         Args:
@@ -119,8 +125,9 @@ class Turn:
             arguments: an object, or the JSON of one.
             spell: how the target spells wire names: in texts, and inside the arguments of packbelt's own
                 tools.
+            search: whether the target finds what is put away by its own search: texts then know no opener.
         """
-        return resolve(self.belt, name, arguments, spell)
+        return resolve(self.belt.searched() if search else self.belt, name, arguments, spell)
 
 
 def turn(

@@ -1,7 +1,7 @@
 """A belt as the SDK's agent and its run's configuration."""
 
 from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from agents import (
@@ -14,6 +14,8 @@ from agents import (
     ToolErrorFormatterArgs,
     ToolOutputImage,
     ToolOutputText,
+    ToolSearchTool,
+    tool_namespace,
 )
 from agents.tool_context import ToolContext
 
@@ -45,26 +47,32 @@ class Belt:
         agent: an agent at work.
         approvals: who asks a person: `packbelt` is the fleet's `approve`; with `sdk` the run is interrupted
             for just the calls that need it, and goes on after `state.approve(...)`.
+        search: put what is packed into namespaces that the API's own tool search opens (Responses API,
+            gpt-5.4 and later), not behind the opener.
 
     Raises:
         AdapterError: there is no such way to approve.
     """
 
-    def __init__(self, agent: LiveAgent, *, approvals: Approvals = "packbelt") -> None:
-        self.steps = Steps(agent, TARGET, approvals)
-        self._tools: dict[str, tuple[Mapping[str, Any], FunctionTool]] = {}
-        self._strays: dict[str, ToolCall] = {}
+    def __init__(self, agent: LiveAgent, *, approvals: Approvals = "packbelt", search: bool = False) -> None:
+        self.steps = Steps(agent, TARGET, approvals, search=search)
+        self._tools: dict[str, tuple[Any, FunctionTool]] = {}
+        self._search = ToolSearchTool()
+        self._said: dict[str, ToolCall] = {}
 
-    def agent(self, **options: Any) -> Agent[Any]:
+    def agent(self, like: Agent[Any] | None = None, **options: Any) -> Agent[Any]:
         """The SDK's agent. Run it with this belt's `run_config()`.
 
         Args:
+            like: an agent that the host has, whose options are taken over.
             options: the host's own for `Agent`: `model`, `model_settings`, `output_type`, guardrails,
                 `hooks`. `instructions` are put after the belt's.
 
         Raises:
             AdapterError: an option cannot go with a belt.
         """
+        if like is not None:
+            options = {one.name: getattr(like, one.name) for one in fields(like) if one.init} | options
         refuse_given(options, AGENT_REFUSED, where="Agent")
         more, hooks = options.pop("instructions", None), options.pop("hooks", None)
         options.setdefault("name", self.steps.agent.name)
@@ -92,7 +100,7 @@ class Belt:
         host = config.tool_error_formatter
 
         async def formatted(args: ToolErrorFormatterArgs[Any]) -> str | None:
-            stray = self._strays.pop(args.call_id, None) if args.kind == "tool_not_found" else None
+            stray = self._said.get(args.call_id) if args.kind == "tool_not_found" else None
             if stray is not None:
                 return said(await self._run(args.run_context, stray.id, stray.name, stray.arguments))
             own = host(args) if host else None
@@ -110,9 +118,28 @@ class Belt:
         form = await self.steps.decide()
         before, self._tools = self._tools, {}
         for data in form.kwargs["tools"]:
-            known = before.get(data["name"])
-            self._tools[data["name"]] = known if known and known[0] == data else (data, self._tool(data))
-        return [tool for _, tool in self._tools.values()]
+            self._keep(before, data, None)
+        spaces = form.kwargs.get("namespaces", ())
+        for space in spaces:
+            for data in space["tools"]:
+                self._keep(before, data, space)
+        return [*(tool for _, tool in self._tools.values()), *([self._search] if spaces else [])]
+
+    def _keep(
+        self,
+        before: Mapping[str, tuple[Any, FunctionTool]],
+        data: Mapping[str, Any],
+        space: Mapping[str, Any] | None,
+    ) -> None:
+        """One tool of the step, as it was if it has not changed."""
+        name, whole = data["name"], (data, space and (space["name"], space["description"]))
+        known = before.get(name)
+        if known is None or known[0] != whole:
+            tool = self._tool(data)
+            if space is not None:
+                (tool,) = tool_namespace(name=space["name"], description=space["description"], tools=[tool])
+            known = whole, tool
+        self._tools[name] = known
 
     def _tool(self, data: Mapping[str, Any]) -> FunctionTool:
         name: str = data["name"]
@@ -147,12 +174,9 @@ class Belt:
             current.reset(token)
 
     def _saw(self, response: ModelResponse) -> None:
-        """Keep the calls that the SDK will find no tool for: it tells of them without their arguments."""
-        self._strays = {
-            item.call_id: ToolCall(item.call_id, item.name, item.arguments)
-            for item in response.output
-            if item.type == "function_call" and item.name not in self._tools
-        }
+        """Keep the calls of a reply: of those that the SDK finds no tool for it gives no arguments."""
+        calls = [item for item in response.output if item.type == "function_call"]
+        self._said = {item.call_id: ToolCall(item.call_id, item.name, item.arguments) for item in calls}
 
 
 @dataclass
@@ -176,7 +200,8 @@ class BeltAgent(Agent[Any]):
         refuse_given(given, AGENT_REFUSED, where="Agent")
         self.tools = await self.belt.tools()
         found = await super().get_all_tools(run_context)
-        (await self.belt.steps.decided()).enforcement.verify(tool.name for tool in found)
+        form = await self.belt.steps.decided()
+        form.enforcement.verify(tool.name for tool in found if not isinstance(tool, ToolSearchTool))
         return found
 
 

@@ -19,6 +19,7 @@ def runner(
     max_turns: int | None = DEFAULT_MAX_TURNS,
     context: Any = None,
     hooks: RunHooks[Any] | None = None,
+    search: bool = False,
     **options: Any,
 ) -> Callable[[LiveAgent, str], Awaitable[str]]:
     """A `run` for `packbelt.open`: every agent of the fleet works in the OpenAI Agents SDK.
@@ -29,6 +30,7 @@ def runner(
         max_turns: model steps of one run.
         context: the host's own object that its tools are given.
         hooks: the host's own hooks of a run.
+        search: see `Belt`.
         options: the host's own for each `Agent`; see `Belt.agent`.
 
     Raises:
@@ -37,7 +39,7 @@ def runner(
     refuse_given(options, AGENT_REFUSED, where="Agent")
 
     async def run(agent: LiveAgent, request: str) -> str:
-        belt = Belt(agent)
+        belt = Belt(agent, search=search)
         chosen = model(agent) if callable(model) else model
         result = await Runner.run(
             belt.agent(model=chosen, **options),

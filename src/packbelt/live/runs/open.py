@@ -11,6 +11,7 @@ from packbelt.live.runs.ids import new_run_id
 from packbelt.live.runs.record import RunStoreError
 from packbelt.live.runs.sqlite import MEMORY, SqliteRunStore
 from packbelt.live.runs.store import RunStore
+from packbelt.live.secret import Secret
 from packbelt.model import Where
 
 __all__ = ["new_run_id", "open_runs", "state_directory"]
@@ -47,10 +48,12 @@ async def open_runs(
     if isinstance(where, str) and _scheme(where) in _POSTGRES:
         from packbelt.live.runs.postgres import PostgresRunStore  # noqa: PLC0415  # an extra
 
-        store: RunStore = await PostgresRunStore.open(where, str(workspace))
+        url, where = Secret(where), ""  # no frame of a failure holds the password
+        store: RunStore = await PostgresRunStore.open(url, str(workspace))
     else:
         path = state_directory(os.environ if environ is None else environ) / "runs.sqlite3"
-        file = path if where is None else _file(where)
+        place, where = where if isinstance(where, Path | None) else Secret(where), ""
+        file = path if place is None else _file(place)
         if file is not None:
             _make_directory(file.parent)
         store = SqliteRunStore.open(file, str(workspace))
@@ -78,10 +81,11 @@ def _scheme(where: str) -> str:
     return found.group().lower() if found else ""
 
 
-def _file(where: str | Path) -> Path | None:
+def _file(place: Path | Secret) -> Path | None:
     """The SQLite file that is meant; None for memory."""
-    if isinstance(where, Path):
-        return where.expanduser()
+    if isinstance(place, Path):
+        return place.expanduser()
+    where = place.reveal()
     if where == MEMORY:
         return None
     scheme = _scheme(where)
@@ -95,6 +99,7 @@ def _file(where: str | Path) -> Path | None:
             )
         return Path(path[1:])
     if scheme:
+        where = ""  # it may be another database's address, with its password
         raise RunStoreError(
             f"runs cannot be kept in {scheme}:", mend=f"say {_FORMS} (a file's name with a colon: ./name)"
         )

@@ -223,7 +223,7 @@ class PostgresRunStore(RunKeeper):
         self._queue = anyio.CapacityLimiter(1)
 
     @classmethod
-    async def open(cls, url: str, workspace: str) -> Self:
+    async def open(cls, url: Secret, workspace: str) -> Self:
         """Connect; make the tables where there are none; settle what ended processes left, and prune.
 
         Args:
@@ -287,7 +287,7 @@ class PostgresRunStore(RunKeeper):
             await self._in_thread(end)
 
 
-def _parsed(url: str) -> "URL":
+def _parsed(url: Secret) -> "URL":
     try:
         importlib.import_module("psycopg")
         from sqlalchemy import exc, make_url  # noqa: PLC0415  # an extra
@@ -295,19 +295,22 @@ def _parsed(url: str) -> "URL":
         raise RunStoreError(
             "runs in PostgreSQL need the extra `postgres`", mend="pip install 'packbelt[postgres]'"
         ) from None
-    _, slashes, rest = url.partition("://")
-    if rest.count("@") > 1:  # one of a password: what follows it would be shown as the host
+    # Kept in no variable: a failure's frames may be shown.
+    if (
+        url.reveal().partition("://")[2].count("@") > 1
+    ):  # one of a password: what follows it would be shown as the host
         raise RunStoreError(
             "the URL for runs has more than one @", mend="write an @ in user or password as %40, a ? as %3F"
         )
     try:
-        parsed = make_url(f"{DRIVER}://{rest}" if slashes else "")
+        parsed = make_url(url.reveal().replace(url.reveal().partition("://")[0], DRIVER, 1))
     except (exc.ArgumentError, ValueError):  # their words may quote the password
         raise RunStoreError(
             "the URL for runs cannot be read",
             mend="write postgresql://user:password@host:port/database, with %-escapes for / ? # @ : inside",
         ) from None
     if parsed.query.keys() & _IN_QUERY:
+        del parsed
         raise RunStoreError(
             "the URL for runs has a password among its parameters",
             mend="write it before the @, or keep it in PGPASSWORD or ~/.pgpass",

@@ -112,10 +112,10 @@ class Sender:
                 return Answer.of_text(
                     words, Outcome.TOOL_ERROR, detail=f"answered with error {error.code}: {clean(words)}"
                 )
-            return _by_status(seen.status, f": {clean(error.message)}")
+            return _by_status(seen.status, f": {clean(self.resolved.mask(error.message))}")
         if seen.lost is not None:
             if isinstance(seen.lost, _REFUSALS) or not seen.sent:
-                return _unanswered(explain(seen.lost, Witness(), ANSWER), sent=False)
+                return _unanswered(explain(seen.lost, Witness(mask=self.resolved.mask), ANSWER), sent=False)
             words = clean(str(seen.lost)) or type(seen.lost).__name__
             return _unanswered(f"took the call and broke off: {words}", sent=True)
         if seen.status is not None and seen.status >= _REDIRECT:

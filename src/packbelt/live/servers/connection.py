@@ -200,7 +200,7 @@ class Connection:
                 state = self._listed(listing, client.instructions)
             except Exception as error:  # noqa: BLE001 - whatever it is, the list that there is stands
                 if isinstance(error, SessionEndedError) or unreachable(error):
-                    life.lose(explain(error, Witness(), LIST))
+                    life.lose(explain(error, Witness(mask=life.resolved.mask), LIST))
                 return False
             if self._life is life and not life.over.is_set() and state != self.state:
                 self._take(state)

@@ -8,7 +8,7 @@ collects it for as long as the server is connected.
 import http
 import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from packbelt.model.text import cut, one_line
@@ -44,6 +44,7 @@ class Witness:
         status: the last HTTP status of 300 or more.
         refusal: why it stays unauthorized, in one line; empty where it is not for that.
         healthy: whether it was asked all that there was to ask; its end is then its own affair.
+        mask: takes the values of secrets out of a text, before anything of it is cut off.
     """
 
     stderr: bytearray = field(default_factory=bytearray)
@@ -55,21 +56,23 @@ class Witness:
     status: int | None = None
     refusal: str = ""
     healthy: bool = False
+    mask: Callable[[str], str] = field(default=str, repr=False)
 
     def heard(self, chunk: bytes) -> None:
         """Keep the end of standard error."""
         self.stderr += chunk
-        del self.stderr[:-STDERR_KEPT]
+        del self.stderr[: -2 * STDERR_KEPT]  # twice: what is cut in two at its beginning is never shown
 
     def noticed(self, line: bytes) -> None:
         """Keep a line that is no message."""
-        if len(self.junk) < JUNK_KEPT and (text := clean(line.decode(errors="replace"))):
+        if len(self.junk) < JUNK_KEPT and (text := clean(self.mask(line.decode(errors="replace")))):
             self.junk.append(text)
 
     @property
     def last_words(self) -> str:
         """The last line of standard error that speaks of an error, else the last line."""
-        lines = [text for line in self.stderr.decode(errors="replace").splitlines() if (text := clean(line))]
+        said = self.mask(self.stderr.decode(errors="replace"))[-STDERR_KEPT:]
+        lines = [text for line in said.splitlines() if (text := clean(line))]
         telling = [line for line in lines if "error" in line.lower()]
         return (telling or lines or [""])[-1]
 
@@ -155,7 +158,7 @@ def explain(error: BaseException, witness: Witness, doing: str) -> str:
     if any(isinstance(link, ConnectionRefusedError) for cause in causes for link in _chain(cause)):
         return "connection refused: nothing listens at its address"
     first = causes[0]
-    words = clean(str(first)) or type(first).__name__
+    words = clean(witness.mask(str(first))) or type(first).__name__
     if isinstance(first, OSError) or type(first).__module__.partition(".")[0] in ("httpx2", "httpcore2"):
         return f"cannot be reached: {words}"
     if witness.junk and not witness.messages:

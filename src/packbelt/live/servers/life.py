@@ -78,6 +78,9 @@ class Life:
     sender: Sender | None = None
     askers: set[Asker] = field(default_factory=set)
 
+    def __post_init__(self) -> None:
+        self.witness.mask = self.resolved.mask
+
     def lose(self, why: str) -> None:
         """The server is no longer there, for this reason."""
         if not self.over.is_set():
@@ -90,7 +93,7 @@ class Life:
         if seen.session and seen.status == 404:  # noqa: PLR2004 - the status that the protocol names
             self.lose(str(SessionEndedError()))
         elif seen.lost is not None and unreachable(seen.lost):
-            self.lose(explain(seen.lost, Witness(), ANSWER))
+            self.lose(explain(seen.lost, Witness(mask=self.resolved.mask), ANSWER))
         elif seen.lost is not None:
             self.watch.changed()  # listing again shows whether it is still there
 
@@ -98,7 +101,7 @@ class Life:
         """The line for its end, masked; `failure` is what its client raised."""
         line = self.why or ended(self.witness)
         if not line and failure is not None and not self.scope.cancel_called:
-            line = explain(failure, Witness(), ANSWER)
+            line = explain(failure, Witness(mask=self.resolved.mask), ANSWER)
         return self.resolved.mask(line or _LOST)
 
     def client(self) -> Client:

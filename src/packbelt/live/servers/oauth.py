@@ -111,6 +111,7 @@ class _Authorization(httpx2.Auth):
     ) -> None:
         _hush()
         url = httpx2.URL(resolved.url.reveal())
+        self._resolved = resolved
         self._name = resolved.spec.name
         self._oauth = oauth
         self._witness = witness
@@ -219,8 +220,19 @@ class _Authorization(httpx2.Auth):
         return response
 
     def _attach(self, request: httpx2.Request) -> None:
+        self._learn()
         if token := self._granted.access_token:
             request.headers[_HEADER] = f"Bearer {token}"
+
+    def _learn(self) -> None:
+        """What was granted is masked as what the definition holds is."""
+        tokens, client = self._sdk.context.current_tokens, self._sdk.context.client_info
+        values = (
+            tokens and tokens.access_token,
+            tokens and tokens.refresh_token,
+            client and client.client_secret,
+        )
+        self._resolved.learn(value for value in values if value)
 
     def _nobody_to_ask(self) -> str:
         """Why no person can be asked; empty where one can."""
