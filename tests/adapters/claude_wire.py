@@ -6,7 +6,7 @@ import re
 from loopback import Loopback, events
 
 CONTEXT = "PostToolBatch hook additional context: "
-ABOUT = re.compile(r"(?:^|\n\n)(?=(?:On the call|The call) of \S+ \((\S+)\))")
+ABOUT = re.compile(r"\n\n(?=(?:On the call|The call) of \S+ \((\S+)\))")
 
 
 def environment(url, home):
@@ -44,7 +44,11 @@ def stream(blocks):
         ]
     stop = "tool_use" if any(begin["type"] == "tool_use" for begin, _ in blocks) else "end_turn"
     found += [
-        {"type": "message_delta", "delta": {"stop_reason": stop, "stop_sequence": None}, "usage": {"output_tokens": 1}},
+        {
+            "type": "message_delta",
+            "delta": {"stop_reason": stop, "stop_sequence": None},
+            "usage": {"output_tokens": 1},
+        },
         {"type": "message_stop"},
     ]
     return events(*((one["type"], one) for one in found))
@@ -84,8 +88,7 @@ def read(body):
             if block["type"] == "tool_result":
                 found[block["tool_use_id"]] = _text(block["content"])
             elif block["type"] == "text" and CONTEXT in block["text"]:
-                words = block["text"].partition(CONTEXT)[2]
-                _, *parts = ABOUT.split(words)
+                _, *parts = ABOUT.split(block["text"].replace(CONTEXT, "\n\n"))
                 for id_, part in zip(parts[::2], parts[1::2], strict=True):
                     found[id_] += f"\n{part}"
     return found

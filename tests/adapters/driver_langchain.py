@@ -19,13 +19,13 @@ def model_of(ask):
         def _llm_type(self):
             return "asking"
 
-        def bind_tools(self, tools, **more):
+        def bind_tools(self, tools, **_more):
             return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools])
 
-        def _generate(self, *_, **more):
+        def _generate(self, *_, **_more):
             raise NotImplementedError
 
-        async def _agenerate(self, messages, stop=None, run_manager=None, tools=(), **more):
+        async def _agenerate(self, messages, *_, tools=(), **_more):
             read = {m.tool_call_id: text(m.content) for m in messages if isinstance(m, ToolMessage)}
             system = "\n".join(text(m.content) for m in messages if isinstance(m, SystemMessage))
             calls = await ask([tool["function"]["name"] for tool in tools], read, system=system)

@@ -3,6 +3,7 @@
 import json
 from contextlib import asynccontextmanager
 
+import anyio
 from fleet_world import agent_file, opened, place
 
 import packbelt
@@ -79,6 +80,23 @@ class Small:
     async def boss(self, **options):
         async with opened(self.workspace, **options) as fleet, fleet.agent("boss") as agent:
             yield agent
+
+
+class Waiting:
+    """A tool that waits until it is cancelled."""
+
+    def __init__(self):
+        self.begun = anyio.Event()
+        self.cancelled = False
+
+    async def wait(self) -> str:
+        """Waits."""
+        self.begun.set()
+        try:
+            await anyio.sleep_forever()
+        except BaseException:
+            self.cancelled = True
+            raise
 
 
 def load_with(root, tools):

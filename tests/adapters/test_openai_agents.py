@@ -1,5 +1,6 @@
 """openai-agents beyond the common scenario: the host's own options and tools, approvals, a whole fleet."""
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -20,13 +21,15 @@ from agents import (
     RunContextWrapper,
     Runner,
     ToolGuardrailFunctionOutput,
+    ToolOutputImage,
+    ToolOutputText,
     WebSearchTool,
     function_tool,
     tool_input_guardrail,
 )
 from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
 from fleet_world import opened
-from small_fleet import PICTURE, Small, deny, kept, load_with
+from small_fleet import PICTURE, Small, Waiting, deny, kept, load_with
 
 from packbelt.adapters.openai_agents import AdapterError, Belt, runner, wrap
 from packbelt.model import ToolCall
@@ -478,6 +481,31 @@ def test_the_hosts_tools_work_outside_of_a_run_and_their_failure_is_what_they_ma
     anyio.run(main)
 
 
+def test_what_a_host_s_tool_gives_is_read_as_the_sdk_would_write_it(tmp_path):
+    url = f"data:image/png;base64,{PICTURE}"
+
+    @function_tool
+    def show() -> list[ToolOutputText | ToolOutputImage]:
+        """Shows."""
+        return [ToolOutputText(text="here"), ToolOutputImage(image_url=url)]
+
+    @function_tool
+    def count() -> dict[str, int]:
+        """Counts."""
+        return {"a": 1}
+
+    async def main():
+        model = scripted([call("show"), call("count", {}, 2)])
+        async with opened(load_with(tmp_path, wrap([show, count]))) as fleet, fleet.agent("boss") as agent:
+            await play(agent, model)
+        assert [one.get("text") or one["image_url"] for one in read(model)["c1"]] == ["here", url]
+        alone = scripted([call("count", {}, 2)])
+        await Runner.run(Agent("alone", model=alone, tools=[count]), "go", run_config=QUIET)
+        assert read(model)["c2"] == read(alone)["c2"]
+
+    anyio.run(main)
+
+
 def test_an_agent_as_a_tool_is_a_tool(tmp_path):
     async def main():
         helper = Agent("Helper", model=ScriptedModel([[assistant_message("forty-two")]]))
@@ -512,6 +540,32 @@ def test_what_packbelt_cannot_call_as_it_was_is_refused_and_named():
         wrap([WebSearchTool()])
 
 
+# cancelling -----------------------------------------------------------------------------------------------
+
+
+def test_cancelling_the_run_ends_its_call_and_its_record_says_that_nothing_is_known_of_it(tmp_path):
+    async def main():
+        waiting = Waiting()
+        workspace = load_with(tmp_path, [waiting.wait])
+        async with opened(workspace) as fleet:
+            agent = fleet.agent("boss")
+
+            async def work():
+                async with agent:
+                    await play(agent, scripted([call("wait")]))
+
+            task = asyncio.ensure_future(work())
+            await waiting.begun.wait()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            run = await fleet.runs.get(agent.run_id)
+        assert waiting.cancelled
+        assert (str(run.status), run.resumable) == ("failed", False)
+
+    anyio.run(main)
+
+
 # a whole fleet --------------------------------------------------------------------------------------------
 
 
@@ -539,6 +593,24 @@ def test_a_whole_fleet_works_by_its_runner(tmp_path):
         assert said == ["the safe", "and now?"]
         assert small.ran == [["note", "open"]]
         assert models["keeper"].first_call.system_instructions.startswith("You are keeper.")
+
+    anyio.run(main)
+
+
+@proves(TARGET, "auto_approved")
+def test_with_the_sdk_asking_an_agent_that_was_handed_to_cannot_interrupt(tmp_path):
+    async def main():
+        small = Small(tmp_path)
+        boss, keeper = (
+            scripted([call("ask_keeper", {"request": "pay"})]),
+            scripted([call("pay", {"amount": 3})]),
+        )
+        run = runner(model=lambda _: keeper, run_config=QUIET)
+        async with small.boss(run=run) as agent:
+            result = await play(agent, boss, approvals="sdk")
+        assert result.final_output == "done"
+        assert "nobody to ask" in read(keeper)["c1"]
+        assert small.ran == []
 
     anyio.run(main)
 

@@ -1,5 +1,7 @@
 """pydantic-ai beyond the common scenario: the host's own options and tools, approvals, a whole fleet."""
 
+import asyncio
+import base64
 import json
 import subprocess
 import sys
@@ -22,6 +24,8 @@ from pydantic_ai import (
     RunContext,
     Tool,
     ToolDenied,
+    ToolFailed,
+    ToolReturn,
     UnexpectedModelBehavior,
     WebSearchTool,
 )
@@ -36,7 +40,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models.function import DeltaToolCall, FunctionModel
 from pydantic_ai.toolsets import ExternalToolset
-from small_fleet import PICTURE, Small, deny, kept, load_with
+from small_fleet import PICTURE, Small, Waiting, deny, kept, load_with
 
 from packbelt.adapters.pydantic_ai import AdapterError, Belt, BeltToolset, runner, wrap
 from packbelt.model import ToolCall
@@ -453,6 +457,32 @@ def test_the_hosts_tools_keep_their_own_form_and_pass_the_gate(tmp_path):
     anyio.run(main)
 
 
+def test_what_a_host_s_tool_gives_is_read_as_text_json_or_image(tmp_path):
+    def show() -> list[str | BinaryContent]:
+        """Shows."""
+        return ["here", BinaryContent(base64.b64decode(PICTURE), media_type="image/png")]
+
+    def count() -> dict[str, int]:
+        """Counts."""
+        return {"a": 1}
+
+    async def failing() -> ToolReturn:
+        """Fails."""
+        raise ToolFailed("no such thing")
+
+    async def main():
+        script = Scripted([call("show"), call("count", {}, 2), call("failing", {}, 3)])
+        workspace = load_with(tmp_path, wrap([show, count, failing]))
+        async with opened(workspace) as fleet, fleet.agent("boss") as agent:
+            await play(agent, script)
+        text, image = script.read["c1"]
+        assert (text, image.base64, image.media_type) == ("here", PICTURE, "image/png")
+        assert json.loads(script.read["c2"]) == {"a": 1}
+        assert (script.read["c3"], script.returns["c3"].outcome) == ("no such thing", "failed")
+
+    anyio.run(main)
+
+
 def test_the_hosts_tools_work_outside_of_a_run(tmp_path):
     async def main():
         async with opened(load_with(tmp_path, wrap([launch]))) as fleet, fleet.agent("boss") as agent:
@@ -470,6 +500,32 @@ def test_what_packbelt_cannot_call_as_it_was_is_refused_and_named():
         wrap([Tool(launch, prepare=perhaps)])
     with pytest.raises(AdapterError, match="ExternalToolset 'elsewhere' lists its tools at each step"):
         wrap([ExternalToolset([], id="elsewhere")])
+
+
+# cancelling -----------------------------------------------------------------------------------------------
+
+
+def test_cancelling_the_run_ends_its_call_and_its_record_says_that_nothing_is_known_of_it(tmp_path):
+    async def main():
+        waiting = Waiting()
+        workspace = load_with(tmp_path, [waiting.wait])
+        async with opened(workspace) as fleet:
+            agent = fleet.agent("boss")
+
+            async def work():
+                async with agent:
+                    await play(agent, Scripted([call("wait")]))
+
+            task = asyncio.ensure_future(work())
+            await waiting.begun.wait()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            run = await fleet.runs.get(agent.run_id)
+        assert waiting.cancelled
+        assert (str(run.status), run.resumable) == ("failed", False)
+
+    anyio.run(main)
 
 
 # a whole fleet --------------------------------------------------------------------------------------------
@@ -501,6 +557,24 @@ def test_a_whole_fleet_works_by_its_runner(tmp_path):
         ]
         assert info.instructions.startswith("You are keeper.")
         assert small.ran == [["note", "open"]]
+
+    anyio.run(main)
+
+
+@proves(TARGET, "auto_approved")
+def test_with_the_sdk_asking_an_agent_that_was_handed_to_cannot_defer(tmp_path):
+    async def main():
+        small = Small(tmp_path)
+        boss, keeper = (
+            Scripted([call("ask_keeper", {"request": "pay"})]),
+            Scripted([call("pay", {"amount": 3})]),
+        )
+        async with small.boss(run=runner(model=keeper.model)) as agent:
+            belt = Belt(agent, approvals="sdk")
+            made = Agent(boss.model, capabilities=[belt], output_type=[str, DeferredToolRequests])
+            assert (await made.run("go")).output == "done"
+        assert "nobody to ask" in keeper.read["c1"]
+        assert small.ran == []
 
     anyio.run(main)
 

@@ -60,6 +60,29 @@ def test_tokens_that_fit_no_agent(home, held, options, said):
     assert not home.pids.exists()
 
 
+def test_a_file_without_a_token(home):
+    file = home.root / "tokens"
+    file.write_text("# none yet\n")
+    file.chmod(0o600)
+    with serving(home, "--http", "127.0.0.1:0", "--tokens", str(file)) as gateway:
+        gateway.process.wait(60)
+    code, _, said = gateway.stop()
+    assert code == 2
+    assert f"{file} holds no token" in said
+
+
+def test_over_http_there_must_be_one_agent_that_can_start(home):
+    file = home.root / "prompts/agents/worker.md"
+    file.write_text(file.read_text().replace("'*/*'", "main/no_such_tool"))
+    options = ("--http", "127.0.0.1:0", "--agent", "worker")
+    with serving(home, *options, PACKBELT_SERVE_TOKENS=IN_ENVIRONMENT) as gateway:
+        gateway.process.wait(60)
+    code, _, said = gateway.stop()
+    assert code == 2
+    assert "no_such_tool" in said
+    assert alive(home) == []
+
+
 def test_an_address_that_is_taken(home):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"

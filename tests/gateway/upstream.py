@@ -19,6 +19,7 @@ listed = list(config.get("tools", ["echo"]))
 writing = threading.Lock()
 answers = {}
 cancelled = set()
+called = {}
 
 
 def say(message):
@@ -38,6 +39,7 @@ def text(words, **more):
 
 
 def call(identity, name, arguments):
+    called[identity] = name
     log(f"call {name}")
     if name in ("echo", "guarded"):
         return text(arguments["text"])
@@ -66,7 +68,6 @@ def call(identity, name, arguments):
     if name == "slow":
         while identity not in cancelled:
             time.sleep(0.01)
-        log("cancelled slow")
         return None
     return text(name)
 
@@ -117,5 +118,6 @@ for line in sys.stdin:
             found["event"].set()
     elif message["method"] == "notifications/cancelled":
         cancelled.add(message["params"]["requestId"])
+        log(f"cancelled {called.get(message['params']['requestId'])}")
     elif "id" in message:
         threading.Thread(target=respond, args=(message,), daemon=True).start()

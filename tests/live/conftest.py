@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from fault_world import unharmed, world  # noqa: F401 - fixtures
 from live_helpers import FAKE, QUICK, Pids, children, descriptors, gone
 
 from packbelt.catalog.workspace import Config, ServerSpec, Workspace

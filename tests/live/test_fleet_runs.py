@@ -120,6 +120,22 @@ def test_a_run_that_is_at_work_is_busy_and_an_unknown_one_unknown(workspace, tmp
     anyio.run(main)
 
 
+def test_a_run_of_another_workspace_is_not_continued_here(workspace, tmp_path):
+    other = place(tmp_path / "other", agents={"boss": agent_file("boss")})
+    runs = tmp_path / "runs.sqlite3"
+
+    async def main():
+        async with opened(workspace, runs=runs, run=_never) as fleet:
+            async with fleet.agent("boss") as boss:
+                pass
+            async with opened(other, runs=runs, run=_never) as elsewhere:
+                with pytest.raises(UnknownRunError, match="another workspace"):
+                    await elsewhere.send_input(boss.run_id, "go on")
+            assert (await fleet.runs.get(boss.run_id)).status == "completed"
+
+    anyio.run(main)
+
+
 def test_a_continued_run_is_bound_by_what_its_spawns_cut(workspace, tmp_path):
     from packbelt.model import Outcome, ToolCall
 

@@ -17,17 +17,7 @@ import anyio
 import anyio.from_thread
 import mcp_types
 import pytest
-from fault_world import (
-    AGENTS,
-    GOOD,
-    QUICK,
-    SHORT,
-    assert_resumable,
-    assert_spoiled,
-    at_work,
-    faulty,
-    mark_of,
-)
+from fault_world import AGENTS, GOOD, QUICK, SHORT, assert_resumable, assert_spoiled, at_work, faulty, mark_of
 from fleet_world import agent_file, call, opened, server
 from live_helpers import gone
 

@@ -109,7 +109,7 @@ def _notes(belt: "Belt") -> Iterator[Diagnostic]:
         else:
             yield note
     said = {
-        Code.AGENT_BUILTIN: "names tools that Claude Code itself runs, and no belt here has",
+        Code.AGENT_BUILTIN: "names tools that Claude Code itself runs, and only a belt compiled for it has",
         Code.AGENT_TOOL_UNKNOWN: "names what nothing here has",
     }
     for (level, code, mend), names in together.items():

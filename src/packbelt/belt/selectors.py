@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from packbelt.catalog.claude_tools import BUILTIN
+from packbelt.catalog.claude_tools import means_builtin
 from packbelt.catalog.names import claude_readings
 from packbelt.catalog.near import listed, suggestion
 from packbelt.catalog.registry import Registry
@@ -110,7 +110,7 @@ def _name(registry: Registry, selector: Selector, *, grant: bool) -> Match:
         mask = sum(1 << i for i, tool in enumerate(registry.index.tools) if found.match(tool.name))
         if mask:
             return Match(mask)
-    if name in BUILTIN or (is_glob(name) and any(map(glob(name).match, BUILTIN))):
+    if means_builtin(name):
         said = f"{name} is run by Claude Code itself"
         return Match(note=Diagnostic(Level.NOTE, Code.AGENT_BUILTIN, said, mend=NOTHING_TO_DO, name=name))
     known = {*registry.index.native, *registry.index.handoff}

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from packbelt.catalog.claude_tools import means_builtin
 from packbelt.catalog.near import listed, suggestion
 from packbelt.catalog.workspace import MCP
 from packbelt.model import Code, Diagnostic, Level, Selector, WorkspaceError
@@ -73,7 +74,9 @@ def check_matched(selectors: Iterable[Selector], key: str, known: Known) -> None
     """
     for selector in selectors:
         _check_form(selector, key, known)
-        if selector.kind is Kind.NAME and not any(map(glob(selector.text).match, known.names)):
+        if selector.kind is Kind.NAME and not (
+            any(map(glob(selector.text).match, known.names)) or means_builtin(selector.text)
+        ):
             raise _error(
                 selector,
                 f"{selector.text!r} in `{key}` matches no tool",

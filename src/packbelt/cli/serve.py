@@ -174,9 +174,9 @@ def _manner(workspace: "Workspace", known_as: str | None, handoffs: str | None, 
 
     spell = spelling(known_as)
     if not handoffs:
-        return Manner(spell)
+        return Manner(known_as)
     reach = by_path if http else by_command(workspace.root, known_as)
-    return Manner(spell, Briefing(reach, spell, known_as))
+    return Manner(known_as, Briefing(reach, spell, known_as))
 
 
 def _fleet(
@@ -243,6 +243,8 @@ def _tokens(workspace: "Workspace", file: Path | None, agents: tuple[str, ...]) 
             "--http wants a bearer token for each agent, and there is none",
             mend=f"give --tokens FILE (it is made if it does not exist), or set {VARIABLE} to NAME=TOKEN,...",
         )
+    if not found.agents:
+        raise TokenError(f"{found.source} holds no token", mend="write a line NAME=TOKEN for each agent")
     for name in found.agents:
         _must_know(workspace, name)
     missing = [name for name in agents if name not in found.agents]

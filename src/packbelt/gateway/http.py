@@ -9,10 +9,10 @@ import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Self
 
 import anyio
 import uvicorn
+from anyio.abc import TaskGroup
 from mcp.server.request_state import RequestStateSecurity
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from packbelt.gateway.agent import Served
 from packbelt.gateway.guard import Guard, allowed, path_of
 from packbelt.gateway.server import AgentServer, Manner
-from packbelt.gateway.stopping import on_signal
+from packbelt.gateway.stopping import on_signal, only
 from packbelt.gateway.tokens import Tokens
 from packbelt.live.fleet import Fleet
 from packbelt.model import PackbeltError
@@ -106,15 +106,19 @@ async def serve_http(
 
             await tasks.start(on_signal, stop)
             try:
-                async with fleet, hosted:
-                    config.app = Guard(hosted.apps, tokens, allowed((*allow_hosts, _shown(host))))
-                    if on_ready:
-                        url = f"http://{_shown(host)}:{listener.getsockname()[1]}"
-                        paths = {name: path_of(name) for name in hosted.apps}
-                        on_ready(Listening(url, paths, hosted.refused, hosted.agents))
-                    await web.serve(sockets=[listener])
+                async with fleet:
+                    async with anyio.create_task_group() as agents:
+                        await hosted.start(agents)
+                        if hosted.apps:
+                            config.app = Guard(hosted.apps, tokens, allowed((*allow_hosts, _shown(host))))
+                            if on_ready:
+                                url = f"http://{_shown(host)}:{listener.getsockname()[1]}"
+                                on_ready(hosted.listening(url))
+                            await web.serve(sockets=[listener])
+                        hosted.end()
+                    failures += [] if hosted.apps else list(hosted.refused.values())
             except Exception as error:  # noqa: BLE001 - raised below, outside the group that would wrap it
-                failures.append(error)
+                failures.append(only(error))
             tasks.cancel_scope.cancel()
     if failures:
         raise failures[0]
@@ -139,36 +143,22 @@ class _Hosted:
         self.refused: dict[str, PackbeltError] = {}
         self.agents: list[Served] = []
 
-    async def __aenter__(self) -> Self:
-        """Start them all.
-
-        Raises:
-            PackbeltError: not one of them can.
-        """
-        self._group = anyio.create_task_group()
-        await self._group.__aenter__()
+    async def start(self, tasks: TaskGroup) -> None:
+        """Start them all, and wait until each is at work or refused."""
         ready = {name: anyio.Event() for name in self._tokens.agents}
         for name, event in ready.items():
-            self._group.start_soon(self._host, name, event)
-        try:
-            for event in ready.values():
-                await event.wait()
-        except BaseException:
-            await self._leave()
-            raise
-        if not self.apps:
-            await self._leave()
-            raise next(iter(self.refused.values()))
-        return self
+            tasks.start_soon(self._host, name, event)
+        for event in ready.values():
+            await event.wait()
 
-    async def __aexit__(self, *_: object) -> None:
-        """End them all."""
-        await self._leave()
+    def listening(self, url: str) -> Listening:
+        """What is reached where."""
+        paths = {name: path_of(name) for name in self._tokens.agents if name in self.apps}
+        return Listening(url, paths, self.refused, self.agents)
 
-    async def _leave(self) -> None:
+    def end(self) -> None:
+        """End them all; their tasks take what time they need."""
         self._over.set()
-        with anyio.CancelScope(shield=True):
-            await self._group.__aexit__(None, None, None)
 
     def hang_up(self) -> None:
         """End the streams on which clients wait for changes."""

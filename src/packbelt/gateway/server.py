@@ -30,8 +30,10 @@ from packbelt.gateway.calls import Caller
 from packbelt.gateway.client import Client, Context
 from packbelt.gateway.rounds import Rounds
 from packbelt.gateway.shelf import Shelf
+from packbelt.gateway.spelling import spelling
+from packbelt.live.agent import LiveTurn
 from packbelt.model import PackbeltError, ServerStatus
-from packbelt.prompt import render_prompt, render_sections
+from packbelt.providers import Form
 
 QUICK = 5.0
 """Seconds that the first answer waits for servers that are starting, so that its instructions know of them.
@@ -49,12 +51,21 @@ class Manner:
     """How belts are served.
 
     Attributes:
-        spell: how the client shows a wire name.
+        known_as: the name by which the client knows the gateway; None where it shows names as they are.
         briefing: answers hand-offs with briefs; None where they are run, or not on the belt.
     """
 
-    spell: Spell = str
+    known_as: str | None = None
     briefing: Briefing | None = None
+
+    @property
+    def spell(self) -> Spell:
+        """How the client shows a wire name.
+
+        Raises:
+            SpellingError: no client can know the gateway by that name.
+        """
+        return spelling(self.known_as)
 
 
 class AgentServer:
@@ -82,7 +93,7 @@ class AgentServer:
         self._session: ServerSession | None = None
         self._bus = InMemorySubscriptionBus()
         self._listen = ListenHandler(self._bus)
-        self._shelf = Shelf(self._decide, manner.spell, self._announce_tools)
+        self._shelf = Shelf(self._form, self._announce_tools)
         self.mcp: Server[Any] = Server(
             "packbelt",
             version=__version__,
@@ -153,8 +164,14 @@ class AgentServer:
         if self._session is not None:
             await self._session.send_notification(notification)
 
-    async def _decide(self) -> Any:
+    async def _decide(self) -> LiveTurn:
         return await (await self._agent()).turn()
+
+    async def _form(self) -> Form:
+        return self._compiled(await self._decide())
+
+    def _compiled(self, turn: LiveTurn) -> Form:
+        return turn.compile("mcp", strict=False, shown_as=self._manner.known_as)
 
     async def _agent(self) -> Served:
         await self._open.wait()
@@ -179,8 +196,7 @@ class AgentServer:
             await self._open.wait()
         if not self._open.is_set():
             return STARTING.format(agent=self.name)
-        turn = await self._decide()
-        return "\n\n".join(render_sections(turn.belt, self._manner.spell).texts.values())
+        return str((await self._form()).kwargs.get("instructions", ""))
 
     # tools ----------------------------------------------------------------------------------------------
 
@@ -215,10 +231,10 @@ class AgentServer:
             raise MCPError(t.INVALID_PARAMS, f"there is no prompt {params.name!r}; there is: {self.name}")
         with _told():
             turn = await self._decide()
-        spell, agent = self._manner.spell, turn.belt.subject.agent
-        text = render_prompt(turn.belt, render_sections(turn.belt, spell), spell)
+            text = self._compiled(turn).system
+        description = turn.belt.subject.agent.description
         message = t.PromptMessage(role="user", content=t.TextContent(type="text", text=text))
-        return t.GetPromptResult(description=agent.description or None, messages=[message])
+        return t.GetPromptResult(description=description or None, messages=[message])
 
     # resources ------------------------------------------------------------------------------------------
 

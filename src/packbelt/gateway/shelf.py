@@ -5,13 +5,12 @@ from typing import Any
 
 import anyio
 import mcp_types as t
-from pydantic import ValidationError
 
-from packbelt.belt.spell import Spell
 from packbelt.model import Tool
-from packbelt.turn import Turn
+from packbelt.providers import Form
+from packbelt.providers.mcp import entry
 
-Decide = Callable[[], Awaitable[Turn]]
+Decide = Callable[[], Awaitable[Form]]
 Announce = Callable[[], Awaitable[None]]
 
 
@@ -19,14 +18,12 @@ class Shelf:
     """The tools that are listed, replaced only after a change of them was announced.
 
     Args:
-        decide: the turn as it would be decided now.
-        spell: how the client shows a wire name.
+        decide: the form of the belt as it would be decided now.
         announce: tells the client that the list of tools has changed.
     """
 
-    def __init__(self, decide: Decide, spell: Spell, announce: Announce) -> None:
+    def __init__(self, decide: Decide, announce: Announce) -> None:
         self._decide = decide
-        self._spell = spell
         self._announce = announce
         self._lock = anyio.Lock()
         self._tools: tuple[t.Tool, ...] | None = None
@@ -53,27 +50,9 @@ class Shelf:
         return next((tool.input_schema for tool in self._tools or () if tool.name == name), None)
 
     async def _now(self) -> tuple[t.Tool, ...]:
-        return listed((await self._decide()).tools_spelled(self._spell))
+        return listed((await self._decide()).tools)
 
 
 def listed(tools: Sequence[Tool]) -> tuple[t.Tool, ...]:
-    """Tools as entries of `tools/list`."""
-    return tuple(
-        t.Tool(
-            name=tool.wire_name,
-            description=tool.description or None,
-            input_schema=dict(tool.input_schema),
-            annotations=_annotations(tool),
-        )
-        for tool in tools
-    )
-
-
-def _annotations(tool: Tool) -> t.ToolAnnotations | None:
-    """What its server says of it, where it is what the protocol knows."""
-    if not tool.annotations:
-        return None
-    try:
-        return t.ToolAnnotations.model_validate(dict(tool.annotations))
-    except ValidationError:
-        return None
+    """Tools as the SDK's entries of `tools/list`."""
+    return tuple(t.Tool.model_validate(entry(tool)) for tool in tools)

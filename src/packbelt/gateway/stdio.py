@@ -14,7 +14,7 @@ from mcp.server.request_state import RequestStateSecurity
 from packbelt.gateway.agent import Served
 from packbelt.gateway.pipes import standard_streams
 from packbelt.gateway.server import AgentServer, Manner
-from packbelt.gateway.stopping import on_signal
+from packbelt.gateway.stopping import on_signal, only
 from packbelt.live.fleet import Fleet
 
 
@@ -60,7 +60,7 @@ async def serve_stdio(
                     on_ready(live)
                 await over.wait()
         except Exception as error:  # noqa: BLE001 - raised below, outside the group that would wrap it
-            failures.append(error)
+            failures.append(only(error))
         tasks.cancel_scope.cancel()
     if failures:
         raise failures[0]

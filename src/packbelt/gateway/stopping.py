@@ -11,6 +11,13 @@ from anyio.abc import TaskStatus
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
 
 
+def only(error: Exception) -> Exception:
+    """What went wrong, where a task group raised a group of one."""
+    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
+
+
 async def on_signal(
     stop: Callable[[], None], *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
 ) -> None:

@@ -25,7 +25,7 @@ from packbelt.live.hosting import Servers
 from packbelt.live.logs import mask
 from packbelt.live.observer import Observer
 from packbelt.live.reload import changed_servers, reloaded
-from packbelt.live.runs import Run, RunStore
+from packbelt.live.runs import Run, RunStore, UnknownRunError
 from packbelt.live.runs.open import new_run_id, open_runs
 from packbelt.live.scopes import scope_of
 from packbelt.live.servers.connection import Connection, Settings
@@ -256,6 +256,10 @@ class Fleet:
         self.check_open()
         if self.run is None:
             raise FleetError("nobody can run agents", mend="open the fleet with run=...", name=run_id)
+        if (await self.runs.get(run_id)).workspace != str(self.workspace.root):
+            raise UnknownRunError(
+                f"run {run_id!r} is another workspace's", mend="open a fleet of that workspace", name=run_id
+            )
         run = await self.runs.claim(run_id, request)
         agent = LiveAgent(self, scope_of(run.scope), request=request, messages=run.messages, claimed=run)
         return await run_to_answer(agent)
@@ -265,8 +269,8 @@ class Fleet:
     async def reload(self, workspace: Workspace | None = None) -> None:
         """Take the workspace as its files are now, or as given: as a whole, or not at all.
 
-        Servers whose definition changed are ended, then started anew; the others are not touched. Agents at
-        work are decided by the new workspace from their next turn on.
+        Servers whose definition changed are ended, then started anew; the others are not touched, and keep their
+        time limits. Agents at work are decided by the new workspace from their next turn on.
 
         Raises:
             WorkspaceError: a file does not load; the last good workspace stays in force.
@@ -282,6 +286,7 @@ class Fleet:
                 raise
             ending, starting = changed_servers(before, fresh)
             self.workspace = fresh
+            self.settings = self._servers.settings = replace(self.settings, times=fresh.config.times)
             self.runtime = Runtime(frozenset(fresh.handlers), self.run is not None)
             for agent in self._agents:
                 agent.reload()

@@ -54,7 +54,7 @@ class Servers:
         self, tasks: TaskGroup, settings: Settings, on_change: Callable[[ServerState], None]
     ) -> None:
         self._tasks = tasks
-        self._settings = settings
+        self.settings = settings
         self._on_change = on_change
         self._hosted: dict[str, Hosted] = {}
         self.states: Mapping[str, ServerState] = {}
@@ -113,7 +113,7 @@ class Servers:
                 self._take(state if spec.name == state.name else renamed(state, spec.name))
 
         first = twins[0]
-        connection = Connection(first, self._settings, on_state=take, concurrency=concurrency(first.name))
+        connection = Connection(first, self.settings, on_state=take, concurrency=concurrency(first.name))
         take(connection.state)
         hosted = Hosted(self._tasks, connection)
         for spec in twins:

@@ -14,6 +14,11 @@ from packbelt.providers.target import Target, TargetError
 SHOWN = 64
 """Letters of a name that every provider takes."""
 
+
+class SpellingError(TargetError):
+    """No client shows a server's tools under this name of the server."""
+
+
 _CLIENT_NAME = re.compile(r"[A-Za-z0-9_-]{1,57}")  # with the longest wire name: 128 letters
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
@@ -31,11 +36,11 @@ def build(target: Target, belt: Belt, *, strict: bool, shown_as: str | None = No
             model sees (`mcp__packbelt__use_pack`); texts then say names so.
 
     Raises:
-        TargetError: no client shows that name as it is.
+        SpellingError: no client shows that name as it is.
     """
     spell = spelling(shown_as)
     made = plan(belt, target, strict=strict, mapped=lambda tool: spell(tool.wire_name))
-    tools = [_entry(tool) for tool in made.tools]
+    tools = [entry(tool) for tool in made.tools]
     kwargs: dict[str, Any] = {"tools": tools}
     if made.sections:
         kwargs["instructions"] = "\n\n".join(made.sections.values())
@@ -43,9 +48,10 @@ def build(target: Target, belt: Belt, *, strict: bool, shown_as: str | None = No
         target.name,
         kwargs,
         made.names,
-        Enforcement(target, target.enforcement, tuple(entry["name"] for entry in tools)),
+        Enforcement(target, target.enforcement, tuple(tool.wire_name for tool in made.tools)),
         made.system,
         (*made.diagnostics, *_long(made.shown)),
+        tools=made.tools,
     )
 
 
@@ -53,12 +59,12 @@ def spelling(name: str | None) -> Spell:
     """How a client that knows the server by a name shows a wire name; None for one that shows it as it is.
 
     Raises:
-        TargetError: the name has letters that clients replace.
+        SpellingError: the name has letters that clients replace, or too many.
     """
     if name is None:
         return str
     if not _CLIENT_NAME.fullmatch(name):
-        raise TargetError(
+        raise SpellingError(
             f"{name!r} is no name that a client shows as it is",
             mend="use letters, digits, `_` and `-`, and the same name in the client's configuration",
             name=name,
@@ -67,12 +73,13 @@ def spelling(name: str | None) -> Spell:
     return lambda wire_name: prefix + wire_name
 
 
-def _entry(tool: Tool) -> dict[str, Any]:
-    entry: dict[str, Any] = {"name": tool.wire_name, "inputSchema": dict(tool.input_schema)}
+def entry(tool: Tool) -> dict[str, Any]:
+    """A tool as an entry of `tools/list`."""
+    made: dict[str, Any] = {"name": tool.wire_name, "inputSchema": dict(tool.input_schema)}
     if tool.description:
-        entry["description"] = tool.description
+        made["description"] = tool.description
     annotations = _known(tool.annotations)
-    return {**entry, "annotations": annotations} if annotations else entry
+    return {**made, "annotations": annotations} if annotations else made
 
 
 def _known(annotations: Mapping[str, Any]) -> dict[str, Any]:

@@ -54,8 +54,8 @@ def fit_all(
 def fitted(rule: SchemaRule, schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """A schema as a target takes it; the very same where there is nothing to change.
 
-    What combines schemas at the top is replaced by the parameters of all its branches. The result admits
-    whatever the schema admits, and more: the gate holds calls to the schema itself.
+    What combines schemas at the top is replaced by the parameters of all its branches, each as the branches
+    that name it say. So it admits more than the schema does: the gate holds calls to the schema itself.
     """
     combined = [key for key in rule.flat if key in schema]
     if not combined and ("properties" in schema or not rule.properties):

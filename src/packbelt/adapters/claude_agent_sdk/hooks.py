@@ -68,7 +68,7 @@ async def _before(decisions: Decisions, name: str, arguments: Mapping[str, Any])
     if refusal := await decisions.refusal(name, arguments):
         return _decided("deny", refusal)
     if not await decisions.needs_person(name):
-        return {}
+        return _decided("allow") if decisions.asks_sdk else {}
     if decisions.asks_sdk:
         return _decided("ask")
     refusal = await decisions.unapproved(name, arguments)

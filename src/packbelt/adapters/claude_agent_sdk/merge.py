@@ -64,6 +64,8 @@ def merged(
         host,
         **{
             **fields,
+            # Where the SDK asks, the hook says of what; an entry here would keep the callback from being asked.
+            "allowed_tools": [] if decisions.asks_sdk else fields["allowed_tools"],
             "disallowed_tools": [*fields["disallowed_tools"], *host.disallowed_tools],
             "system_prompt": _prompt(form.system, host.system_prompt),
             "mcp_servers": {**_servers(host), **servers},

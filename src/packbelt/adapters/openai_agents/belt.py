@@ -72,7 +72,7 @@ class Belt:
             AdapterError: an option cannot go with a belt.
         """
         if like is not None:
-            options = {one.name: getattr(like, one.name) for one in fields(like) if one.init} | options
+            options = {one.name: getattr(like, one.name) for one in fields(Agent)} | options
         refuse_given(options, AGENT_REFUSED, where="Agent")
         more, hooks = options.pop("instructions", None), options.pop("hooks", None)
         options.setdefault("name", self.steps.agent.name)
