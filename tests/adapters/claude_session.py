@@ -81,7 +81,7 @@ class Probe:
             schema = {"type": "object", "properties": {}}
             return t.ListToolsResult(
                 tools=[
-                    t.Tool(name=one, description="Does it.", input_schema=schema, **self.more)
+                    t.Tool(name=one, input_schema=schema, **{"description": "Does it.", **self.more})
                     for one in self.names
                 ]
             )

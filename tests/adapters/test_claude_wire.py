@@ -1,7 +1,9 @@
 """What Claude Code's command line does with its options: the rows that the adapter relies on, on its own wire."""
 
 import re
+import sys
 import warnings
+from pathlib import Path
 
 import anyio
 import claude_wire
@@ -20,6 +22,7 @@ from claude_session import Probe, call, isolated, session
 from packbelt.providers import target
 from packbelt.providers.claude_agent_sdk import init_names
 
+HERE = Path(__file__).parent
 ALPHA, BETA = "mcp__probe__alpha", "mcp__probe__beta"
 GONE = "No such tool available"
 OWN = [one.name for one in target("claude-agent-sdk").builtins]
@@ -95,6 +98,18 @@ def test_tools_are_sorted_by_name_and_names_are_mapped_and_one_of_129_letters_is
     assert alone.shown[0] == ["mcp__probe__alpha", "mcp__probe__mid", "mcp__probe__zeta"]
 
 
+def test_a_description_is_cut_where_the_descriptor_says():
+    longest = target("claude-agent-sdk").longest_description
+    shown = []
+    for length in (longest, longest + 1):
+        probe = Probe("alpha", description="d" * length)
+        seen = run(isolated(tools=[], mcp_servers=probe.server()))
+        shown.append(seen.bodies[0]["tools"][0]["description"])
+    assert shown[0] == "d" * longest
+    assert shown[1].rstrip("d") != ""
+    assert shown[1].startswith("d" * longest)
+
+
 def test_two_servers_of_one_mapped_name_shadow_each_other():
     one, other = Probe("x"), Probe("x")
     options = isolated(
@@ -119,9 +134,9 @@ def test_two_servers_of_one_mapped_name_shadow_each_other():
         ({"permission_mode": "bypassPermissions", "disallowed_tools": [BETA]}, f"{GONE}: {BETA}", []),
         ({"allowed_tools": [ALPHA, BETA]}, "beta ran", ["beta"]),
         ({"allowed_tools": [BETA], "disallowed_tools": [BETA]}, GONE, []),
-        ({"hooks": hook(lambda name: "deny"), "permission_mode": "bypassPermissions"}, "because", []),
-        ({"hooks": hook(lambda name: "allow"), "permission_mode": "dontAsk"}, "beta ran", ["beta"]),
-        ({"hooks": hook(lambda name: "allow"), "disallowed_tools": [BETA]}, GONE, []),
+        ({"hooks": hook(lambda _: "deny"), "permission_mode": "bypassPermissions"}, "because", []),
+        ({"hooks": hook(lambda _: "allow"), "permission_mode": "dontAsk"}, "beta ran", ["beta"]),
+        ({"hooks": hook(lambda _: "allow"), "disallowed_tools": [BETA]}, GONE, []),
     ],
     ids=str,
 )
@@ -135,7 +150,7 @@ def test_allow_lists_approve_and_never_deny_and_a_hooks_denial_holds_in_every_mo
 
 def test_of_two_hooks_the_denial_wins():
     seen_by = []
-    ours, theirs = hook(lambda name: "deny"), hook(lambda name: "allow", seen_by)
+    ours, theirs = hook(lambda _: "deny"), hook(lambda _: "allow", seen_by)
     for first, second in ((ours, theirs), (theirs, ours)):
         both = {"PreToolUse": [*first["PreToolUse"], *second["PreToolUse"]]}
         probe, options = probed(tools=[], hooks=both, permission_mode="bypassPermissions")
@@ -166,7 +181,7 @@ def test_a_hook_that_asks_reaches_can_use_tool_in_every_mode(mode):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it warns that bypassPermissions shadows the callback
         probe, options = probed(
-            tools=[], hooks=hook(lambda name: "ask"), can_use_tool=can_use_tool, permission_mode=mode
+            tools=[], hooks=hook(lambda _: "ask"), can_use_tool=can_use_tool, permission_mode=mode
         )
         seen = run(options, [call("1", ALPHA), call("2", BETA)])
     assert asked == [(ALPHA, "1"), (BETA, "2")]
@@ -186,7 +201,7 @@ def test_an_unknown_name_reaches_no_hook_but_the_one_after_the_batch():
             "hookSpecificOutput": {"hookEventName": "PostToolBatch", "additionalContext": "words of a hook"}
         }
 
-    hooks = {**hook(lambda name: None, before), "PostToolBatch": [HookMatcher(hooks=[batch])]}
+    hooks = {**hook(lambda _: None, before), "PostToolBatch": [HookMatcher(hooks=[batch])]}
     probe, options = probed(tools=[], hooks=hooks, permission_mode="bypassPermissions")
     seen = run(options, [call("1", "mcp__probe__gamma"), call("2", "Read", file_path="x"), call("3", ALPHA)])
     assert [name for name, _ in before] == [ALPHA]
@@ -233,6 +248,26 @@ def test_a_server_in_this_process_is_listed_once_in_a_session():
     assert probe.ran == ["alpha"]
 
 
+@pytest.mark.parametrize(
+    ("denied", "shows", "ran"),
+    [([], True, ["alpha", "late"]), (["mcp__growing__late"], False, ["alpha"])],
+    ids=str,
+)
+def test_a_server_of_its_own_may_add_a_tool_and_only_a_deny_keeps_it_out(tmp_path, denied, shows, ran):
+    log = tmp_path / "log"
+    server = {"command": sys.executable, "args": ["-S", str(HERE / "growing_server.py"), str(log)]}
+    options = isolated(
+        tools=[],
+        mcp_servers={"growing": server},
+        disallowed_tools=denied,
+        permission_mode="bypassPermissions",
+    )
+    alpha = [call("1", "mcp__growing__alpha")]
+    seen = run(options, [], alpha, [], [call("2", "mcp__growing__late")], prompts=("wait", "go", "more"))
+    assert ("mcp__growing__late" in seen.shown[-1]) is shows
+    assert log.read_text().split() == ran
+
+
 def test_a_server_that_fails_is_said_only_at_the_start():
     options = isolated(tools=[], mcp_servers={"dead": {"type": "stdio", "command": "/nowhere/server"}})
     seen = run(options)
@@ -253,7 +288,7 @@ def test_a_sub_agents_list_is_an_allow_list_and_the_sessions_denies_and_hooks_bi
         mcp_servers=probe.server(),
         agents=agents,
         disallowed_tools=[BETA],
-        hooks=hook(lambda name: None, seen_by),
+        hooks=hook(lambda _: None, seen_by),
         permission_mode="bypassPermissions",
     )
     start = call("1", "Agent", description="d", prompt="p", subagent_type="helper", run_in_background=False)

@@ -46,7 +46,7 @@ def test_eight_have_a_row_each(imported, run):
     assert "without a known tool" not in text
 
 
-SAID = "Bash is run by Claude Code itself; packbelt does not decide it"
+SAID = "Bash is run by Claude Code itself; only a belt compiled for it has it"
 
 
 def test_a_tool_of_claude_codes_own(imported, run, run_json):

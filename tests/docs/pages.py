@@ -4,6 +4,10 @@ import re
 import shlex
 from pathlib import Path
 
+import click
+
+from packbelt.cli import cli
+
 ROOT = Path(__file__).parent.parent.parent
 FILES = ROOT / "docs/files.md"
 EXAMPLE = ROOT / "docs/examples/first-workspace"
@@ -66,3 +70,9 @@ def packbelt_commands(path):
             if line.startswith("$ ") and "packbelt" in words:
                 found.append(words[words.index("packbelt") + 1 :])
     return found
+
+
+def parses(words):
+    """The context of a command as it would run. Its parent is the group: click keeps what `--help` is called."""
+    root = click.Context(cli, info_name="packbelt", **cli.context_settings)
+    return cli.get_command(root, words[0]).make_context(words[0], list(words[1:]), parent=root)

@@ -6,12 +6,10 @@ import shutil
 import subprocess
 import sys
 
-import click
 import pytest
-from pages import README, ROOT, fences, packbelt_commands
+from pages import README, ROOT, fences, packbelt_commands, parses
 
 import packbelt
-from packbelt.cli import cli
 
 NOW = "servers:\n  weather: {status: connected, tools: [{name: get_forecast, inputSchema: {type: object}}]}\n"
 
@@ -91,10 +89,7 @@ def test_the_files_in_the_readme_load_as_one_workspace(tmp_path):
 
 @pytest.mark.parametrize("words", packbelt_commands(README), ids=" ".join)
 def test_every_command_parses(words):
-    name, *rest = words
-    command = cli.get_command(click.Context(cli), name)
-    assert command is not None, name
-    command.make_context(name, rest)  # raises for an unknown option, a wrong value or one argument too many
+    assert parses(words).command.name == words[0]  # raises for what is unknown, wrong, or too many
 
 
 def test_the_readme_has_commands():

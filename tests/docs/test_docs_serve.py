@@ -2,12 +2,10 @@
 
 import json
 
-import click
 import pytest
 import yaml
-from pages import ROOT, fences, packbelt_commands
+from pages import ROOT, fences, packbelt_commands, parses
 
-from packbelt.cli import cli
 from packbelt.gateway import guard, http, rounds, server, tokens
 
 PAGE = ROOT / "docs/serve.md"
@@ -22,11 +20,6 @@ def entries():
         else:
             for one in yaml.safe_load(text.split("---\n")[1])["mcpServers"]:
                 yield from one.items()
-
-
-def parses(words):
-    name, *rest = words
-    return cli.get_command(click.Context(cli), name).make_context(name, rest)
 
 
 def test_there_is_an_example_for_the_main_agent_for_a_sub_agent_and_for_http():

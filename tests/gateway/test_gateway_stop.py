@@ -93,7 +93,7 @@ def test_a_client_that_reads_nothing_does_not_keep_it(home):
     gateway.stop()
 
 
-def test_the_first_answer_waits_for_no_server_and_the_list_for_all(home):
+def test_hr23_the_first_answer_waits_for_no_server_and_the_list_for_all(home):
     home.server("late", tools=["echo"], delay=QUICK + 2)
     gateway = Gateway(home, "--agent", "worker")
     send(gateway, INITIALIZE)
@@ -108,9 +108,7 @@ def test_the_first_answer_waits_for_no_server_and_the_list_for_all(home):
 
 
 def test_standard_output_carries_messages_only(home):
-    gateway = Gateway(
-        home, "--agent", "lead", "--as", "a-name-that-is-so-long-that-some-tools-will-not-fit-into-it"
-    )
+    gateway = Gateway(home, "--agent", "lead", "--as", "a-name-so-long-that-some-tools-do-not-fit")
     send(gateway, INITIALIZE)
     send(gateway, {"jsonrpc": "2.0", "method": "notifications/initialized"})
     call(gateway, 2, "tools/call", name="mcp__main__echo", arguments={"text": "a\nb"})

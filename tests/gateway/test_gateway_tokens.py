@@ -61,7 +61,7 @@ def test_a_key_is_one_agents_and_the_same_in_every_process():
         (f"lead={CANARY},", "entry 2: it is not agent=token"),
     ],
 )
-def test_what_is_no_token_is_refused_without_being_shown(text, said):
+def test_en12_what_is_no_token_is_refused_without_being_shown(text, said):
     with pytest.raises(TokenError, match=said) as caught:
         of(text)
     assert "canary-" not in "".join(traceback.format_exception(caught.value))

@@ -358,7 +358,7 @@ def world(tmp_path, pids, echoing, nothing_left):
 
 
 @pytest.mark.parametrize("shape", ["plain", "spelled otherwise"])
-def test_servers_that_work(world, everything, tmp_path, echoing, shape):
+def test_en09_en10_no_secret_of_a_server_that_works_is_in_argv_logs_or_prints(world, everything, tmp_path, echoing, shape):
     environ = environment(tmp_path, shape)
     given = {"token": environ["ENVIRONMENT"], "list": [{environ["HEADER"]: environ["QUERY"]}]}
     calls = [

@@ -1,16 +1,18 @@
 """claude-agent-sdk: what its fields say, and which tools of its own are on a belt. No SDK is needed."""
 
 import pytest
+from hypothesis import given
 from proofs import proves
 
 import packbelt
 from packbelt.belt import Scope
 from packbelt.belt.hints import hint_for
 from packbelt.catalog.claude_tools import BUILTIN
-from packbelt.model import CODES, AgentRefusedError, Code, HintClass
-from packbelt.providers import Axis, CompileError, TargetError, target, with_builtins
+from packbelt.model import CODES, AgentRefusedError, Code, HintClass, State
+from packbelt.providers import Axis, CompileError, TargetError, compile_belt, target, with_builtins
 from packbelt.providers.claude_agent_sdk import init_names
 from packbelt.testing import agent, make_belt, make_snapshot, make_workspace, pack
+from packbelt.testing.strategies import worlds
 from packbelt.turn import Turn
 
 TARGET = "claude-agent-sdk"
@@ -114,6 +116,20 @@ def test_a_namesake_is_refused_and_names_both():
         form_of(handoffs)
 
 
+@given(world=worlds())
+def test_law1_knowing_its_own_tools_moves_nothing_and_each_is_shown_or_denied(world):
+    belt = world.belt()
+    form, plain = Turn(belt).compile(TARGET, strict=False), compile_belt(belt, TARGET, strict=False)
+    assert [name for name in form.enforcement.plan if name not in OWN] == list(plain.enforcement.plan)
+    known, left_out = with_builtins(belt, TARGET, strict=False)
+    mine = set(OWN) - {one.name for one in left_out}
+    assert {*form.kwargs["tools"], *form.kwargs["disallowed_tools"]} == mine
+    for name in mine:
+        assert (known[name].state is State.DIRECT) is (name in form.kwargs["tools"])
+        assert name not in belt
+    assert [known[name].state for name in belt] == [belt[name].state for name in belt]
+
+
 def test_every_one_of_them_is_known_to_the_files():
     assert set(OWN) <= BUILTIN
     assert len(OWN) == len(set(OWN))
@@ -132,7 +148,6 @@ def test_the_fields_go_together():
         approve=["pay", "Bash"],
     )
     form = form_of(workspace, make_snapshot({"s": ["x", "y"]}))
-    prompt = form.kwargs["system_prompt"]
     assert form.kwargs == {
         "tools": ["Bash", "Read"],
         "disallowed_tools": [name for name in OWN if name not in ("Bash", "Read")],
@@ -141,7 +156,7 @@ def test_the_fields_go_together():
         "strict_mcp_config": True,
         "setting_sources": [],
         "env": {"ENABLE_TOOL_SEARCH": "false"},
-        "system_prompt": prompt,
+        "system_prompt": {"type": "custom", "prompt": form.system, "snapshot": False},
     }
     assert [tool.wire_name for tool in form.tools] == ["note", "pay", "mcp__s__x"]
     assert set(form.enforcement.plan) == {
@@ -258,3 +273,27 @@ def test_a_whole_server_is_denied_only_where_no_longer_name_suffers():
 
 def test_claude_calls_one_of_its_tools_otherwise_in_what_it_says_it_has():
     assert init_names({"tools": ["Task", "Read"]}) == ["Agent", "Read"]
+
+
+# hand-offs ------------------------------------------------------------------------------------------------
+
+
+def test_hand_offs_are_tools_or_its_own_sub_agents():
+    def fleet(tools):
+        return make_workspace(
+            agents=[agent("orchestrator", delegates=["w"], tools=tools), agent("w", handoff="ask_w")]
+        )
+
+    run, agents = (form_of(fleet(["Agent"]), handoffs=way) for way in ("run", "agents"))
+    assert run.enforcement.plan == ("Agent", "mcp__packbelt__ask_w")
+    assert agents.enforcement.plan == ("Agent",)
+    assert agents.kwargs["allowed_tools"] == ["Agent"]
+    assert agents.tools == ()
+    assert agents.system.endswith("with one of these as its `subagent_type`: ask_w.")
+    assert agents.names.spell("ask_w") == "ask_w"
+    with pytest.raises(CompileError, match=r"'Agent', which is not on the belt"):
+        form_of(fleet([]), handoffs="agents")
+    with pytest.raises(CompileError, match=r"handoffs='agents'.*way='gateway'"):
+        form_of(fleet(["Agent"]), handoffs="agents", way="servers")
+    with pytest.raises(TargetError, match="no way to hand off"):
+        form_of(fleet(["Agent"]), handoffs="both")

@@ -18,6 +18,7 @@ COMMANDS: dict[str, str] = {
     "explain": "Why a tool is or is not on a belt, rule by rule, and its routes.",
     "hint": "What an agent is told when it calls a name.",
     "prompt": "An agent's prompt, with its sections.",
+    "compile": "A belt in an SDK's own form, and what stays unenforced there.",
     "check": "All laws and lints on this workspace.",
     "connect": "Start the configured servers, show what they offer, save it.",
     "call": "Make one call as an agent would, through the gate and the relay.",

@@ -23,6 +23,7 @@ from packbelt.model import (
     Where,
 )
 from packbelt.turn import Turn
+from packbelt.turn.matrix import Row
 
 Json = dict[str, Any]
 
@@ -105,6 +106,25 @@ def diagnostic_json(one: Diagnostic) -> Json:
 def finding_json(one: Diagnostic) -> Json:
     """A finding of `packbelt check`: a diagnostic with the mend apart."""
     return {**diagnostic_json(one), "message": one.message, "mend": one.mend}
+
+
+def matrix_json(agent: str, rows: Iterable[Row]) -> Json:
+    """Every target as `packbelt compile --matrix --json` shows it."""
+    return {"agent": agent, "targets": [_row_json(row) for row in rows]}
+
+
+def _row_json(row: Row) -> Json:
+    known = {"target": row.target.name, "title": row.target.title, "proved_on": row.proved_on}
+    if row.form is None:
+        return {**known, "refused": row.refused}
+    enforcement = row.form.enforcement
+    return {
+        **known,
+        "tools": list(enforcement.plan),
+        "enforcement": enforcement.to_json(),
+        "residue": list(enforcement.residue),
+        "left_out": [{"name": name, "why": why} for name, why in row.left_out],
+    }
 
 
 def hint_json(hint: Hint) -> Json:

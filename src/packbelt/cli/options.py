@@ -98,8 +98,11 @@ class Source:
         _report(workspace, list(workspace.broken) if agent is None else [agent])
         return bind(workspace, self.snapshot())
 
-    def turn(self, agent: str) -> "Turn":
+    def turn(self, agent: str | None) -> "Turn":
         """An agent's turn; what else did not load is said on standard error.
+
+        Args:
+            agent: its name; None for the workspace's orchestrator.
 
         Raises:
             WorkspaceError, SnapshotError: one of them cannot be used.
@@ -108,8 +111,9 @@ class Source:
         from packbelt.turn import turn
 
         workspace = self.workspace()
-        _report(workspace, [agent])
-        return turn(workspace, self.snapshot(), agent)
+        name = workspace.orchestrator if agent is None else agent
+        _report(workspace, [name])
+        return turn(workspace, self.snapshot(), name)
 
 
 def _report(workspace: "Workspace", agents: Sequence[str]) -> None:

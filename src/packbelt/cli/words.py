@@ -48,7 +48,7 @@ def run_by_claude(belt: Belt, name: str) -> str:
 
     if name not in BUILTIN or belt.subject.agent.is_template or belt.registry.named(name):
         return ""
-    return f"{name} is run by Claude Code itself; packbelt does not decide it"
+    return f"{name} is run by Claude Code itself; only a belt compiled for it has it"
 
 
 def source_words(belt: Belt, entry: BeltTool) -> str:

@@ -269,8 +269,8 @@ class Fleet:
     async def reload(self, workspace: Workspace | None = None) -> None:
         """Take the workspace as its files are now, or as given: as a whole, or not at all.
 
-        Servers whose definition changed are ended, then started anew; the others are not touched, and keep their
-        time limits. Agents at work are decided by the new workspace from their next turn on.
+        Servers whose definition changed are ended, then started anew; the others are not touched, and keep
+        their time limits. Agents at work are decided by the new workspace from their next turn on.
 
         Raises:
             WorkspaceError: a file does not load; the last good workspace stays in force.

@@ -48,6 +48,7 @@ class Servers:
 
     Attributes:
         states: each server's state by name; replaced whole, never changed.
+        settings: those of the connections that are started from now on.
     """
 
     def __init__(

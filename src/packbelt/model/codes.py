@@ -228,7 +228,7 @@ CODES: dict[Code, str] = {
     Code.ROOT_UNKNOWN: "The root agent that packbelt.yaml names has no file, and others have.",
     Code.AGENT_SHADOWED: "A nearer file defines the same agent.",
     Code.AGENT_KEY: "An agent's file of another format has a key that packbelt does not read.",
-    Code.AGENT_BUILTIN: "An agent names a tool that Claude Code runs itself; only a belt compiled for it has it.",
+    Code.AGENT_BUILTIN: "An agent names a tool that Claude Code runs; only a belt compiled for it has it.",
     Code.AGENT_TOOL_UNKNOWN: "An imported agent's list names a tool that nothing here has.",
     Code.AGENT_SPECIFIER: "An imported agent's entry says more than packbelt can; it is read narrowly.",
     Code.AGENT_REFUSED: "An agent cannot start: an entry of its file means nothing, or means two things.",

@@ -15,16 +15,19 @@ from typing import Any, Literal, get_args
 from packbelt.belt import Belt
 from packbelt.catalog.registry import Registry, bits
 from packbelt.catalog.workspace import Workspace
-from packbelt.model import BUILTIN, Tool
+from packbelt.model import BUILTIN, State, Tool
 from packbelt.providers.form import Enforcement, Form
 from packbelt.providers.names import CompileError
 from packbelt.providers.plan import Plan, plan
 from packbelt.providers.target import Target, TargetError
 
 Way = Literal["gateway", "servers"]
+HandOffs = Literal["run", "agents"]
 
 SERVER = "packbelt"
 """The name by which Claude knows the server that lists the belt."""
+AGENT = "Agent"
+"""Claude's tool that starts a sub-agent."""
 BYPASS = "bypassPermissions"
 _SERVER_NAME = re.compile(r"[A-Za-z0-9_-]{1,48}")
 _FOREIGN = re.compile(r"[^A-Za-z0-9_-]")
@@ -38,6 +41,7 @@ def build(
     way: Way = "gateway",
     server: str = SERVER,
     permission_mode: str | None = None,
+    handoffs: HandOffs = "run",
 ) -> Form:
     """The fields of `ClaudeAgentOptions` that say which tools there are.
 
@@ -50,10 +54,13 @@ def build(
         permission_mode: Claude's; `default` unless it is given. What it would run without asking the person
             that the belt has to ask is refused.
 
+        handoffs: `run`: they are tools like any other; `agents`: they are Claude's own sub-agents, started
+            by its tool `Agent`, under the hand-off's name.
+
     Raises:
         TargetError: there is no such way, or the server's name is one that Claude would change.
-        CompileError: a tool has no name there, or two have one; or the permission mode would run what a
-            person must approve.
+        CompileError: a tool has no name there, or two have one; the permission mode would run what a person
+            must approve; or sub-agents are wanted, and `Agent` is not on the belt.
     """
     if way not in get_args(Way):
         raise TargetError(
@@ -65,37 +72,85 @@ def build(
             mend="use letters, digits, `_` and `-`",
             name=server,
         )
-    mapped = gateway_name(server) if way == "gateway" else _alone(belt, target, strict=strict)
+    _handoffs_agree(belt, way, handoffs)
+    gateway = gateway_name(server, handoffs=handoffs)
+    mapped = gateway if way == "gateway" else _alone(belt, target, strict=strict)
     made = plan(belt, target, strict=strict, mapped=mapped)
+    shown = [tool for tool in made.tools if handoffs == "run" or tool.target is None]
     own = [tool for tool in made.tools if tool.id.source == BUILTIN]
     asked = [tool for tool in made.tools if belt[tool.wire_name].approve]
     _modes_agree(belt, way, permission_mode, [tool for tool in asked if way == "servers" or tool in own])
+    prompt = _prompt(made, handoffs)
     kwargs: dict[str, Any] = {
         "tools": [tool.name for tool in own],
         "disallowed_tools": _denied(belt, made, way),
-        "allowed_tools": [made.names.spell(tool.wire_name) for tool in made.tools if tool not in asked],
+        "allowed_tools": [made.names.spell(tool.wire_name) for tool in shown if tool not in asked],
         "permission_mode": permission_mode or "default",
         "strict_mcp_config": True,
         "setting_sources": [],
         "env": {"ENABLE_TOOL_SEARCH": "false"},
-        "system_prompt": made.system,
+        # Else a session that is resumed would keep the prompt of its first request, whatever the belt is now.
+        "system_prompt": {"type": "custom", "prompt": prompt, "snapshot": False},
     }
     cells = target.enforcement if way == "gateway" else target.ways[way]
     return Form(
         target.name,
         kwargs,
         made.names,
-        Enforcement(target, cells, made.shown),
-        made.system,
+        Enforcement(target, cells, tuple(made.names.spell(tool.wire_name) for tool in shown)),
+        prompt,
         made.diagnostics,
-        tools=tuple(tool for tool in made.tools if tool.id.source != BUILTIN),
+        tools=tuple(tool for tool in shown if tool.id.source != BUILTIN),
     )
 
 
-def gateway_name(server: str = SERVER) -> Callable[[Tool], str]:
-    """How Claude shows a tool of the one server; its own tools keep their names."""
+def gateway_name(server: str = SERVER, *, handoffs: HandOffs = "run") -> Callable[[Tool], str]:
+    """How Claude shows a tool of the one server; its own tools and its sub-agents keep their names."""
     prefix = f"mcp__{server}__"
-    return lambda tool: tool.name if tool.id.source == BUILTIN else prefix + tool.wire_name
+
+    def named(tool: Tool) -> str:
+        plain = tool.id.source == BUILTIN or (handoffs == "agents" and tool.target is not None)
+        return tool.wire_name if plain else prefix + tool.wire_name
+
+    return named
+
+
+def _handoffs_agree(belt: Belt, way: Way, handoffs: HandOffs) -> None:
+    """Refuse sub-agents where they cannot be started, or would not be held to a belt.
+
+    Raises:
+        TargetError: there is no such way to hand off.
+        CompileError: it is so.
+    """
+    if handoffs not in get_args(HandOffs):
+        raise TargetError(
+            f"{handoffs!r} is no way to hand off", mend="write 'run' or 'agents'", name=handoffs
+        )
+    if handoffs == "run":
+        return
+    if way == "servers":
+        raise CompileError(
+            "hand-offs are sub-agents (handoffs='agents') only of the belt's own server (way='gateway')",
+            mend="leave one of them out",
+            name=belt.agent,
+        )
+    starter = belt.get(AGENT)
+    if starter is None or starter.state is not State.DIRECT:
+        raise CompileError(
+            f"handoffs='agents' starts them by Claude's tool {AGENT!r}, which is not on the belt of "
+            f"{belt.agent!r}",
+            mend=f"name {AGENT} in its `tools`, or leave handoffs out",
+            name=AGENT,
+        )
+
+
+def _prompt(made: Plan, handoffs: HandOffs) -> str:
+    """The agent's prompt, and with sub-agents how they are started."""
+    names = [tool.wire_name for tool in made.tools if tool.target is not None]
+    if handoffs == "run" or not names:
+        return made.system
+    said = f"Hand over by `{AGENT}`, with one of these as its `subagent_type`: {', '.join(names)}."
+    return f"{made.system}\n\n{said}".strip()
 
 
 def claude_name(registry: Registry, tool: Tool) -> str | None:
@@ -196,7 +251,18 @@ def _modes_agree(belt: Belt, way: Way, mode: str | None, asked: list[Tool]) -> N
 
 def init_names(data: Mapping[str, Any]) -> list[str]:
     """The tools of an `init` message by the names that the model sees: it lists `Agent` as `Task`."""
-    return ["Agent" if name == "Task" else name for name in data["tools"]]
+    return [AGENT if name == "Task" else name for name in data["tools"]]
 
 
-__all__ = ["BYPASS", "SERVER", "Way", "build", "claude_name", "gateway_name", "init_names", "server_rule"]
+__all__ = [
+    "AGENT",
+    "BYPASS",
+    "SERVER",
+    "HandOffs",
+    "Way",
+    "build",
+    "claude_name",
+    "gateway_name",
+    "init_names",
+    "server_rule",
+]

@@ -19,7 +19,7 @@ class SpellingError(TargetError):
     """No client shows a server's tools under this name of the server."""
 
 
-_CLIENT_NAME = re.compile(r"[A-Za-z0-9_-]{1,57}")  # with the longest wire name: 128 letters
+_CLIENT_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 

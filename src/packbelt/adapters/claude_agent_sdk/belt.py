@@ -1,18 +1,24 @@
 """`Belt`: the options of a session of Claude Code that has a belt and nothing else."""
 
+import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from claude_agent_sdk import ClaudeAgentOptions, SystemMessage
 
+from packbelt.adapters.claude_agent_sdk.agents import Helpers
 from packbelt.adapters.claude_agent_sdk.decisions import Decisions
 from packbelt.adapters.claude_agent_sdk.merge import merged
 from packbelt.adapters.claude_agent_sdk.server import BeltServer
 from packbelt.adapters.steps import AdapterError, Approvals
 from packbelt.live.agent import LiveAgent
+from packbelt.model import Code
 from packbelt.providers import Enforcement, ResidueError
-from packbelt.providers.claude_agent_sdk import SERVER, Way, init_names
+from packbelt.providers.claude_agent_sdk import SERVER, HandOffs, Way, init_names
+
+_LEFT_OUT = (Code.TARGET_NAME, Code.TARGET_SCHEMA)
+_log = logging.getLogger(__name__)
 
 
 class Belt:
@@ -25,17 +31,28 @@ class Belt:
         way: `gateway`: one server in this process lists the belt, and calls go through the relay; `servers`:
             the servers are Claude's own (`mcp_servers` of the host's options), and packbelt says which of
             their tools it may call.
+        handoffs: `run`: a hand-off is a tool, and the fleet's `run` runs the other agent; `agents`: the other
+            agent is a sub-agent of this session, held to its own belt. That needs Claude's tool `Agent`, and
+            that the other agent has no tool which this session has not.
     """
 
-    def __init__(self, agent: LiveAgent, *, approvals: Approvals = "packbelt", way: Way = "gateway") -> None:
+    def __init__(
+        self,
+        agent: LiveAgent,
+        *,
+        approvals: Approvals = "packbelt",
+        way: Way = "gateway",
+        handoffs: HandOffs = "run",
+    ) -> None:
         self._agent = agent
         self._approvals: Approvals = approvals
         self._way: Way = way
+        self._handoffs: HandOffs = handoffs
         self._server: BeltServer | None = None
         self._planned: Enforcement | None = None
 
     async def options(self, given: ClaudeAgentOptions | None = None) -> ClaudeAgentOptions:
-        """The options of the session, as the belt is now.
+        """The options of the session, as the belt is now. What cannot be said there is left out, and logged.
 
         Args:
             given: the host's own: model, working directory, limits, hooks. `system_prompt` is put after the
@@ -43,14 +60,19 @@ class Belt:
 
         Raises:
             AdapterError: an option cannot go with the belt; names both sides.
-            CompileError: the permission mode would run what a person must approve.
+            CompileError: the permission mode would run what a person must approve, or sub-agents are wanted
+                and `Agent` is not on the belt.
         """
         mode = given.permission_mode if given else None
-        decisions = Decisions(self._agent, self._approvals, self._way, mode)
+        decisions = Decisions(self._agent, self._approvals, self._way, mode, self._handoffs)
         form = await decisions.form()
+        for one in form.diagnostics:
+            if one.code in _LEFT_OUT:
+                _log.warning("%s", one.message)
         self._planned = form.enforcement
         self._server = BeltServer(decisions) if self._way == "gateway" else None
-        return merged(form, given, decisions, self._server and self._server.mcp)
+        made = merged(form, given, decisions, self._server and self._server.mcp)
+        return replace(made, agents=await Helpers(decisions).definitions(made.agents))
 
     def verify(self, message: SystemMessage | Mapping[str, Any]) -> None:
         """Compare what Claude Code says it has with the plan.

@@ -9,7 +9,7 @@ from packbelt.live.agent import LiveAgent
 from packbelt.live.asking import Approval
 from packbelt.model import Refusal, Speech, ToolCall, ToolResult
 from packbelt.providers import Form, target, with_builtins
-from packbelt.providers.claude_agent_sdk import SERVER, Way
+from packbelt.providers.claude_agent_sdk import SERVER, HandOffs, Way
 from packbelt.turn import Turn
 
 TARGET = "claude-agent-sdk"
@@ -28,18 +28,29 @@ class Decisions:
         approvals: who asks a person.
         way: how Claude is given the belt.
         permission_mode: Claude's, where the host has chosen one.
+        handoffs: whether hand-offs are tools, or Claude's own sub-agents.
 
     Attributes:
         steps: the agent's turns in the form of the SDK.
         way: how Claude is given the belt.
+        handoffs: whether hand-offs are tools, or Claude's own sub-agents.
     """
 
     def __init__(
-        self, agent: LiveAgent, approvals: Approvals, way: Way, permission_mode: str | None = None
+        self,
+        agent: LiveAgent,
+        approvals: Approvals,
+        way: Way,
+        permission_mode: str | None = None,
+        handoffs: HandOffs = "run",
     ) -> None:
-        self.steps = Steps(agent, TARGET, approvals, way=way, permission_mode=permission_mode)
+        self.steps = Steps(
+            agent, TARGET, approvals, way=way, permission_mode=permission_mode, handoffs=handoffs
+        )
         self.way = way
+        self.handoffs = handoffs
         self._approved: set[str] = set()
+        self._began: set[str] = set()
 
     @property
     def asks_sdk(self) -> bool:
@@ -48,7 +59,11 @@ class Decisions:
 
     def spell(self, wire_name: str) -> str:
         """A wire name as Claude shows it, or would."""
-        return wire_name if wire_name in OWN or self.way == "servers" else PREFIX + wire_name
+        plain = wire_name in OWN or self.way == "servers"
+        if self.handoffs == "agents" and not plain:
+            tools = self.steps.agent.fleet.workspace.tools
+            plain = any(tool.target is not None and tool.wire_name == wire_name for tool in tools)
+        return wire_name if plain else PREFIX + wire_name
 
     async def turn(self) -> Turn:
         """The turn as it is now, with Claude's own tools known to it."""
@@ -67,7 +82,7 @@ class Decisions:
         known = form.names.unspell(name)
         if known == name:
             known = unspelled(turn.belt, name, self.spell)
-        # An invented name is looked up without the prefix that every name has here, so that near ones are found.
+        # An invented name is looked up without the prefix that every name has, so that near ones are found.
         return known.removeprefix(PREFIX) if known == name and self.way == "gateway" else known
 
     async def refusal(self, name: str, arguments: Mapping[str, Any]) -> str:
@@ -100,6 +115,16 @@ class Decisions:
         turn = await self.turn()
         resolved = turn.resolve(await self.wire_name(name), arguments, self.spell)
         return not isinstance(resolved, Refusal) and resolved.approve
+
+    def began(self, call_id: str) -> None:
+        """Claude has a tool for this call, and is about to make it."""
+        self._began.add(call_id)
+
+    def in_vain(self, call_id: str) -> bool:
+        """Whether Claude had no tool for a call that is over. Whatever a tool says of itself, it had one."""
+        known = call_id in self._began
+        self._began.discard(call_id)
+        return not known
 
     def approve(self, call_id: str) -> None:
         """A person has approved this very call."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from claude_agent_sdk import HookMatcher
 
+from packbelt.adapters.claude_agent_sdk.agents import Helpers
 from packbelt.adapters.claude_agent_sdk.decisions import OWN, PREFIX, Decisions
 from packbelt.live.hostcode import is_its_own
 from packbelt.model import Outcome, ToolResult
@@ -30,14 +31,18 @@ _log = logging.getLogger(__name__)
 
 def hooks_of(decisions: Decisions) -> dict[str, list[HookMatcher]]:
     """The hooks by event, for `ClaudeAgentOptions.hooks`."""
+    helpers = Helpers(decisions)
 
     async def before(given: Any, call_id: str | None, context: Any) -> dict[str, Any]:
         del call_id, context
+        decisions.began(given["tool_use_id"])
+        if refusal := await helpers.refusal(given):
+            return _decided("deny", refusal)
         return await _before(decisions, given["tool_name"], given.get("tool_input") or {})
 
-    async def after(given: Any, call_id: str | None, context: Any) -> dict[str, Any]:
+    async def after(given: Any, call_id: str | None, context: Any) -> Any:
         del call_id, context
-        return await _after(decisions, given.get("tool_calls") or ())
+        return await _after(decisions, helpers, given)
 
     return {
         "PreToolUse": [HookMatcher(hooks=[_closed(before)], timeout=A_DAY, on_failure="block")],
@@ -80,25 +85,28 @@ def _decided(decision: str, reason: str = "") -> dict[str, Any]:
     return {"hookSpecificOutput": {**said, "permissionDecisionReason": reason} if reason else said}
 
 
-async def _after(decisions: Decisions, calls: Any) -> dict[str, Any]:
+async def _after(decisions: Decisions, helpers: Helpers, given: Mapping[str, Any]) -> dict[str, Any]:
     """What there is to say of the calls that Claude has no tool for."""
-    said = [
-        text
-        for call in calls
-        if UNKNOWN in str(call.get("tool_response"))[:200]
-        and (text := await _said(decisions, call["tool_use_id"], call["tool_name"], call.get("tool_input")))
-    ]
+    said: list[str] = []
+    for call in given.get("tool_calls") or ():
+        call_id, name, arguments = call["tool_use_id"], call["tool_name"], call.get("tool_input") or {}
+        if not decisions.in_vain(call_id) or UNKNOWN not in str(call.get("tool_response")):
+            continue
+        refusal = await helpers.refusal({**given, "tool_name": name, "tool_input": arguments})
+        text = f"On the call of {name} ({call_id}): {refusal}" if refusal else ""
+        if text := text or await _said(decisions, call_id, name, arguments):
+            said.append(text)
     if not said:
         return {}
     context = cut("\n\n".join(said), SAID)
     return {"hookSpecificOutput": {"hookEventName": "PostToolBatch", "additionalContext": context}}
 
 
-async def _said(decisions: Decisions, call_id: str, name: str, arguments: Any) -> str:
+async def _said(decisions: Decisions, call_id: str, name: str, arguments: Mapping[str, Any]) -> str:
     """The hint for one of them, or the result where it is callable all the same."""
     wire_name = await decisions.wire_name(name)
     if wire_name in OWN or decisions.way == "servers":
-        hint = await decisions.refusal(name, arguments or {})
+        hint = await decisions.refusal(name, arguments)
         return f"On the call of {name} ({call_id}): {hint}" if hint else ""
     result = await decisions.run(call_id, wire_name, arguments)
     if result.hint is not None or result.outcome is Outcome.REJECTED:

@@ -64,7 +64,7 @@ def merged(
         host,
         **{
             **fields,
-            # Where the SDK asks, the hook says of what; an entry here would keep the callback from being asked.
+            # Where the SDK asks, the hook says of what; an entry here would keep it from asking.
             "allowed_tools": [] if decisions.asks_sdk else fields["allowed_tools"],
             "disallowed_tools": [*fields["disallowed_tools"], *host.disallowed_tools],
             "system_prompt": _prompt(form.system, host.system_prompt),
@@ -82,12 +82,14 @@ def _refuse(host: ClaudeAgentOptions, form: Form, decisions: Decisions) -> None:
     refuse_given({name: getattr(host, name) for name in reasons}, reasons, where="ClaudeAgentOptions")
     if host.tools is not None:  # [] too would say otherwise
         raise _conflict(
-            "tools", "selects Claude's own tools, which the belt does", "name them in the agent's `tools`"
+            "tools", "selects Claude's own tools beside the belt", "name them in the agent's `tools`"
         )
     if isinstance(host.system_prompt, Mapping) and host.system_prompt.get("type") == "file":
         raise _conflict(
             "system_prompt", "is a file, and the belt's sections stand in the prompt", "give its text"
         )
+    if isinstance(host.system_prompt, Mapping) and host.system_prompt.get("snapshot"):
+        raise _conflict("system_prompt", "would be kept when the belt has changed", "leave `snapshot` out")
     whole = [rule for rule in host.disallowed_tools if "(" not in rule]
     if whole:
         problem = f"takes {whole[0]!r} from the belt, whose prompt would go on to name it"
@@ -146,11 +148,13 @@ def _servers(host: ClaudeAgentOptions) -> dict[str, Any]:
 
 
 def _prompt(system: str, host: Any) -> Any:
-    """The agent's prompt, then the host's own; Claude's own preset stays and is followed by both."""
-    if host is None or isinstance(host, str):
-        return "\n\n".join(text for text in (system, host) if text)
-    key = "append" if host.get("type") == "preset" else "prompt"
-    return {**host, key: "\n\n".join(text for text in (system, host.get(key)) if text)}
+    """The agent's prompt, then the host's own; Claude's own preset stays and is followed by both.
+
+    Never a snapshot: a session that is resumed gets the prompt of the belt as it is then.
+    """
+    given = {"type": "custom", "prompt": host or ""} if host is None or isinstance(host, str) else dict(host)
+    key = "append" if given["type"] == "preset" else "prompt"
+    return {**given, key: "\n\n".join(text for text in (system, given.get(key)) if text), "snapshot": False}
 
 
 def _hooks(decisions: Decisions, host: ClaudeAgentOptions) -> dict[Any, Any]:

@@ -1,0 +1,62 @@
+"""One turn in every target's form: what each leaves out, and what stays open there."""
+
+from dataclasses import dataclass
+
+from packbelt.model import PackbeltError
+from packbelt.providers import TARGETS, Form, Target, target
+from packbelt.turn.turn import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One target.
+
+    Attributes:
+        target: the target.
+        form: the belt in its form, without what cannot be said there; None where it refuses the whole.
+        left_out: what is left out, by wire name, and why.
+        refused: why there is no form.
+    """
+
+    target: Target
+    form: Form | None
+    left_out: tuple[tuple[str, str], ...] = ()
+    refused: str = ""
+
+    @property
+    def proved_on(self) -> str:
+        """Package and version that what is said of the target was proved on."""
+        return f"{self.target.package} {self.target.proved_on}".strip()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something stays open, is shown besides, or is left out."""
+        return self.form is None or bool(self.left_out) or stays_open(self.form)
+
+
+def stays_open(form: Form) -> bool:
+    """Whether something stays open in a form's target, or is shown there besides."""
+    enforcement = form.enforcement
+    return bool(enforcement.residue) or any(cell.open for cell in enforcement.cells.values())
+
+
+def left_out(turn: Turn, form: Form) -> tuple[tuple[str, str], ...]:
+    """The tools of a turn that its form has not, by wire name, and why."""
+    ways_in = (turn.belt.opener, turn.belt.finder) if form.search else ()  # its own search has their place
+    said = {*form.names.shown, *(tool.wire_name for tool in ways_in if tool)}
+    why = {one.name: one.message.removesuffix("; it is left out") for one in form.diagnostics}
+    missing = [tool.wire_name for tool in turn.tools if tool.wire_name not in said]
+    return tuple((name, why.get(name, "")) for name in missing)
+
+
+def matrix(turn: Turn) -> tuple[Row, ...]:
+    """A turn in every target's form, without what cannot be said there."""
+    return tuple(_row(turn, target(name)) for name in TARGETS)
+
+
+def _row(turn: Turn, found: Target) -> Row:
+    try:
+        form = turn.compile(found.name, strict=False)
+    except PackbeltError as error:
+        return Row(found, None, refused=str(error))
+    return Row(found, form, left_out(turn, form))
