@@ -251,6 +251,24 @@ def test_with_approvals_by_the_sdk_its_callback_is_asked_for_just_the_calls_that
     assert home.asked == []
 
 
+@proves(TARGET, Axis.AUTO_APPROVED)
+def test_what_the_callback_approves_is_that_call_and_nothing_further_down(tmp_path):
+    config = "orchestrator: boss\napprove: [ask_keeper, pay]\n"
+    home, read = Small(tmp_path, boss=boss(tools=[]), config=config), []
+
+    async def keeper(agent, request):
+        (result,) = await agent.run([ToolCall("k", "pay", {"amount": 1})])
+        read.append(result.text)
+        return "done"
+
+    given = ClaudeAgentOptions(can_use_tool=can_use_tool)
+    start = [call("1", "mcp__packbelt__ask_keeper", request="pay it")]
+    seen = played(home, start, given=given, approvals="sdk", run=keeper)
+    assert '"status":"completed"' in seen.read["1"]
+    assert home.ran == []
+    assert "declined" in read[0]
+
+
 @proves(TARGET, Axis.CALLABLE, Axis.AUTO_APPROVED, Axis.UNKNOWN)
 def test_under_bypass_permissions_the_belt_and_its_approvals_hold(tmp_path):
     home = Small(tmp_path, boss={"tools": ["note", "pay", "Read"]})

@@ -639,6 +639,23 @@ def test_a_whole_fleet_works_by_its_runner(tmp_path):
     anyio.run(main)
 
 
+def test_an_agent_that_is_handed_to_has_no_part_in_the_callers_graph(tmp_path):
+    async def keeper(agent, request):
+        (result,) = await agent.run([ToolCall("1", "greet", {"who": request})])
+        return result.text
+
+    async def main():
+        model = scripted([call("ask_keeper", {"request": "Ada"}), call("greet", {"who": "Bob"}, 2)])
+        small = Small(tmp_path, tools=wrap([greet]))
+        async with opened(small.workspace, run=keeper) as fleet, fleet.agent("boss") as agent:
+            state = await play(agent, model, state_schema=Own)
+        assert "hello" not in model.read["c1"]  # it has no state there, and does not see the caller's
+        assert "state" in model.read["c1"]
+        assert (model.read["c2"], state["greeted"]) == ("hello Bob after 2", "Bob")
+
+    anyio.run(main)
+
+
 def test_an_output_of_the_hosts_own_type_goes_back_as_json(tmp_path):
     async def main():
         model = scripted([call("note", {"text": "a"})], [call("Verdict", {"kind": "fine"}, 2)])

@@ -138,9 +138,14 @@ def test_strict_exits_1_where_something_stays_open_or_is_left_out(spaced, fleet,
     assert (done.exit_code, bool(done.stdout)) == (0, True)
     assert not any(cell.open for cell in target("openai-chat").enforcement.values())
     assert run(fleet, "compile", "--for", "langchain").exit_code == 0
-    assert run(fleet, "compile", "--for", "langchain", "--strict").exit_code == 1
+    done = run(fleet, "compile", "--for", "langchain", "--strict")
+    assert (done.exit_code, bool(json.loads(done.stdout))) == (1, True)
+    opened = ", ".join(axis for axis, cell in target("langchain").enforcement.items() if cell.open)
+    assert done.stderr.splitlines()[-1] == f"packbelt: in LangChain this stays open: {opened}"
     assert not any(cell.open for cell in target("anthropic").enforcement.values())
-    assert run(spaced, "compile", "--for", "anthropic", "--allow-missing", "--strict").exit_code == 1
+    done = run(spaced, "compile", "--for", "anthropic", "--allow-missing", "--strict")
+    assert done.exit_code == 1
+    assert done.stderr.splitlines()[-1].endswith("this stays open: stamp is left out")
     assert run(spaced, "compile", "--matrix", "--strict").exit_code == 1
     assert run(spaced, "compile", "--matrix").exit_code == 0
 

@@ -86,15 +86,13 @@ class Steps:
         """
         form = await self.decided()
         call = ToolCall(id_, form.names.unspell(name), arguments, form.speech)
-        given = _yes if approved and self.approvals == "sdk" else None
+        given = self.asked if approved and self.approvals == "sdk" else None
         (result,) = await self.agent.run([call], approve=given)
         return result
 
-
-def _yes(approval: Approval) -> bool:
-    """It was asked already."""
-    del approval
-    return True
+    async def asked(self, approval: Approval) -> bool:
+        """Answers for a call that a person has approved already; what it leads to further down he has not."""
+        return approval.path == self.agent.path or not await self.agent.asking.refusal(approval)
 
 
 def refuse_given(given: Mapping[str, Any], reasons: Mapping[str, str], *, where: str) -> None:

@@ -232,18 +232,31 @@ class Belt(Mapping[str, BeltTool]):
     def find(self, name: str) -> BeltTool | None:
         """A tool by wire name, by identity (`server:s/x`, `s/x`) or by a plain name that only one has.
 
+        A server of the agent's own may be named as its file names it.
+
         Raises:
             AmbiguousToolError: several tools have this plain name.
         """
         if name in self:
             return self[name]
         i = self.registry.identified(name)
+        if i is None:
+            i = self._own(name)
         if i is not None:
             return self.at(i)
         found = self.registry.named(name)
         if len(found) > 1:
             raise AmbiguousToolError(name, [self.registry.tools[i].wire_name for i in found])
         return self.at(found[0]) if found else None
+
+    def _own(self, name: str) -> int | None:
+        """The bit of a tool of the agent's own server, named as its file does."""
+        registry = self.registry
+        for server in self.subject.agent.inline:
+            short = f"{registry.workspace.inline[server].short_name}/"
+            if name.startswith(short):
+                return registry.find(server, name.removeprefix(short))
+        return None
 
     # what a person should know --------------------------------------------------------------------------
 

@@ -59,6 +59,7 @@ def remarks(belt: "Belt") -> tuple[Diagnostic, ...]:
 def _remarks(belt: "Belt") -> Iterator[Diagnostic]:
     subject, registry = belt.subject, belt.registry
     yield from _notes(belt)
+    yield from subject.notes
     for name in subject.agent.mcp_servers:
         if name not in registry.masks or (name in registry.private and name not in subject.agent.inline):
             yield Diagnostic(

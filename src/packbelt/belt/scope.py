@@ -142,6 +142,8 @@ class Subject:
         lost: what spawns along the path name and nothing answers to, each with the place on the path of the
             agent that was spawned so. It matches nothing, so that it never widens; whether that refuses an
             agent is for `subject_of` to say.
+        notes: what a person should know about entries of spawns along the path, such as a glob that matches
+            nothing.
         key: equal keys, equal tools in equal states.
     """
 
@@ -158,13 +160,14 @@ class Subject:
             self.kept: frozenset[str] | None = None
             self.depth = 0
             self.lost: tuple[tuple[int, Diagnostic], ...] = ()
+            self.notes: tuple[Diagnostic, ...] = ()
             inherited = [name for name in registry.servers if name not in registry.private]
         else:
             self.ceiling, self.ceiling_reason = parent.ceiling, parent.ceiling_reason
             self.denies, self.allows, self.approve = parent.denies, parent.allows, parent.approve
             self.kept = parent.kept
             self.depth = parent.depth + 1
-            self.lost = parent.lost
+            self.lost, self.notes = parent.lost, parent.notes
             inherited = list(parent.servers)
         self._lower(agent.ceiling, f"agent {agent.name!r}", agent.where("ceiling"))
         self._lower(scope.ceiling, f"the spawn of {agent.name!r}", None)
@@ -221,6 +224,8 @@ class Subject:
         found = match(self.registry, Selector(text), purpose, agent)
         if found.problem:
             self._lose(text, found.problem.message, found.problem.mend)
+        if found.note:
+            self.notes += (found.note,)
         return found.mask
 
     def _lose(self, name: str, problem: str, mend: str) -> None:

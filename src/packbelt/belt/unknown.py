@@ -10,10 +10,11 @@ from packbelt.belt.opener import index_lines, packs_of
 from packbelt.belt.routes import routes_to
 from packbelt.belt.spell import unspelled
 from packbelt.belt.voice import Voice
+from packbelt.catalog.names import claude_readings
 from packbelt.catalog.registry import bits
 from packbelt.model import Hint, HintClass, ServerStatus, State, Suggestion
 from packbelt.model.text import quoted
-from packbelt.model.wire import server_wire_name
+from packbelt.model.wire import PREFIX, server_wire_name
 
 
 class Unknown(Voice):
@@ -30,7 +31,8 @@ class Unknown(Voice):
         if denial.name == self.registry.workspace.config.opener and denial.pack is None:
             return self._no_opener(denial)
         if denial.pack is None:
-            known = self._bare_server_name(denial) or self._silent_server(denial)
+            known = self._otherwise_spelled(denial) or self._bare_server_name(denial)
+            known = known or self._silent_server(denial)
             if known:
                 return known
         offers = self.offers.verified(self.offers.near(denial))
@@ -88,6 +90,33 @@ class Unknown(Voice):
         listed = "\n".join(f"- {line}" for line in lines)
         return Hint(HintClass.UNKNOWN, f"{text} Packs you can open:\n{listed}" if lines else text, verified)
 
+    def _otherwise_spelled(self, denial: Denial) -> Hint | None:
+        """A server's tool not by its wire name: `server/tool`, or as Claude Code would call it."""
+        for server, part in self._readings(denial.name):
+            i = self.registry.find(server, part)
+            if i is None:
+                silent = self._silent(server)
+                if silent:
+                    return silent
+            elif self.belt.callable >> i & 1:
+                wire_name = self.registry.tools[i].wire_name
+                arguments = self.offers.arguments(i, denial.arguments)
+                offers = self.offers.verified([Suggestion(wire_name, arguments)])
+                text = f"No tool is called {quoted(denial.name)}; it is called {self.spell(wire_name)}."
+                return Hint(HintClass.UNKNOWN, text + self.call(offers), offers)
+        return None
+
+    def _readings(self, name: str) -> list[tuple[str, str]]:
+        """Server and tool that a name may mean to this agent; an own server counts by its short name, too."""
+        inline, servers = self.registry.workspace.inline, self.belt.subject.servers
+        short = {server: inline[server].short_name if server in inline else server for server in servers}
+        if name.startswith(PREFIX):
+            return claude_readings(name, short)
+        cuts = [k for k, letter in enumerate(name) if letter == "/"]
+        return [
+            (server, name[k + 1 :]) for k in cuts for server in servers if name[:k] in (server, short[server])
+        ]
+
     def _bare_server_name(self, denial: Denial) -> Hint | None:
         """A server tool's plain name is no name; its wire name is, if this agent can call it."""
         named = [i for i in self.registry.named(bare(denial.name)) if i >= self.registry.index.size]
@@ -117,18 +146,23 @@ class Unknown(Voice):
     def _silent_server(self, denial: Denial) -> Hint | None:
         """A name in the manner of a server that never said what it has: its tools are not known."""
         for server in self.belt.subject.servers:
-            state = self.registry.state(server)
-            if state.tools or state.status is ServerStatus.CONNECTED:
-                continue
-            if not denial.name.startswith(server_wire_name(server, "x")[0].removesuffix("x")):
-                continue
-            why = f" ({state.error})" if state.error else ""
-            text = (
-                f"Server {quoted(server)} is {state.status}{why}, so what it has is not known and cannot be "
-                f"called now. Go on without it."
-            )
-            return Hint(HintClass.UNAVAILABLE, text)
+            if denial.name.startswith(server_wire_name(server, "x")[0].removesuffix("x")):
+                silent = self._silent(server)
+                if silent:
+                    return silent
         return None
+
+    def _silent(self, server: str) -> Hint | None:
+        """That a server is not there and never said what it has; None for one that did."""
+        state = self.registry.state(server)
+        if state.tools or state.status is ServerStatus.CONNECTED:
+            return None
+        why = f" ({state.error})" if state.error else ""
+        text = (
+            f"Server {quoted(server)} is {state.status}{why}, so what it has is not known and cannot be "
+            f"called now. Go on without it."
+        )
+        return Hint(HintClass.UNAVAILABLE, text)
 
     def _skill(self, denial: Denial) -> Hint | None:
         """An installed skill's name is not a tool's; the hand-off that runs skills is."""

@@ -9,9 +9,9 @@ from packbelt.cli.failure import FINDINGS, FINE
 from packbelt.cli.options import Source, agent_argument, complete_tools, with_source
 
 if TYPE_CHECKING:
-    from packbelt.belt import Scope
     from packbelt.catalog.workspace import ServerSpec, Workspace
     from packbelt.cli.connect_text import Watch
+    from packbelt.live.agent import LiveAgent
     from packbelt.live.fleet import Fleet
     from packbelt.model import ToolResult
 
@@ -51,7 +51,8 @@ def command(
 ) -> int:
     """Make one call as AGENT would: through its gate, over the relay. The result goes to standard output.
 
-    TOOL is a wire name, SERVER/TOOL, or a plain name that one tool alone has. JSON is an object, `-` reads it
+    TOOL is a wire name, SERVER/TOOL, or a plain name that one tool alone has; SERVER/TOOL starts that server
+    alone, and is the quickest. JSON is an object, `-` reads it
     from standard input; without it there are no arguments. Only the servers that the call may need are
     started, and stopped again; whether they may be is asked as `packbelt connect` asks.
 
@@ -71,10 +72,12 @@ def command(
     from packbelt.cli.connect_text import Watch
     from packbelt.cli.loaded import is_of, load_errors, report
     from packbelt.cli.output import note
+    from packbelt.live.agent import LiveAgent
     from packbelt.live.events import EventLog
     from packbelt.live.fleet import open as open_fleet
     from packbelt.live.foreground import foreground
     from packbelt.live.runner import load_runner
+    from packbelt.model import Outcome
 
     arguments = arguments_of(json)
     workspace = source.own_workspace()
@@ -97,26 +100,36 @@ def command(
             runs=":memory:",
             events=Telling(log, watch, verdict.trusted),
         )
-        result = foreground(lambda: _call(fleet, watch, Scope(agent, deny=deny), tool, arguments))
+        caller = LiveAgent(fleet, Scope(agent, deny=deny), request=f"call {tool}")
+        try:
+            result = foreground(lambda: _call(fleet, watch, caller, tool, arguments))
+        except (KeyboardInterrupt, SystemExit):
+            if caller.spoiled:
+                note(f"{Outcome.AMBIGUOUS}: {tool} was called, and nobody knows whether it ran")
+            raise
     show(result, as_json=source.json, could_ask=asked is not None)
     return FINDINGS if result.is_error else FINE
 
 
 async def _call(
-    fleet: "Fleet", watch: "Watch", scope: "Scope", tool: str, arguments: dict[str, Any]
+    fleet: "Fleet", watch: "Watch", caller: "LiveAgent", tool: str, arguments: dict[str, Any]
 ) -> "ToolResult":
     from contextlib import AsyncExitStack
 
-    from packbelt.live.agent import LiveAgent
-    from packbelt.model import ToolCall
+    from packbelt.cli.loaded import report
+    from packbelt.cli.output import note
+    from packbelt.model import Code, ToolCall
 
     async with AsyncExitStack() as stack:
         with watch:  # it has the terminal to itself, and gives it back before anybody is asked
             await stack.enter_async_context(fleet)
-        live = await stack.enter_async_context(LiveAgent(fleet, scope, request=f"call {tool}"))
+        live = await stack.enter_async_context(caller)
         turn = await live.turn()
+        report([one for one in turn.diagnostics if one.code is Code.DENY_UNMATCHED])
         found = turn.belt.find(tool)
         name = found.tool.wire_name if found else tool
+        if found and found.tool.target and fleet.run is None:
+            note(f"{name} is a hand-off, and needs --runner MODULE:FUNCTION to run {found.tool.target}")
         (result,) = await turn.run([ToolCall("cli", name, arguments)])
         return result
 

@@ -93,7 +93,7 @@ def _one(
 ) -> int:
     from packbelt.cli.compile_text import show_form
     from packbelt.cli.output import line_of, note, write_json
-    from packbelt.turn.matrix import left_out, stays_open
+    from packbelt.turn.matrix import left_out, open_axes
 
     form = turn.compile(target, strict=not allow_missing, **options)
     if source.json:
@@ -104,7 +104,13 @@ def _one(
             note(line_of(one))
         if sys.stderr.isatty():
             show_form(turn, form)
-    return FINDINGS if strict and (stays_open(form) or left_out(turn, form)) else FINE
+    found = [str(axis) for axis in open_axes(form)]
+    found += [f"{name} is shown besides" for name in form.enforcement.residue]
+    found += [f"{name} is left out" for name, _ in left_out(turn, form)]
+    if not (strict and found):
+        return FINE
+    note(f"in {form.enforcement.target.title} this stays open: {', '.join(found)}")
+    return FINDINGS
 
 
 def _matrix(turn: "Turn", source: Source, *, strict: bool, everything: bool) -> int:

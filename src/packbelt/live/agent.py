@@ -127,6 +127,11 @@ class LiveAgent:
             raise RuntimeError("a LiveAgent is used inside `async with`")
         return self._marks
 
+    @property
+    def spoiled(self) -> bool:
+        """Whether a call of it, or of a run below, ended unknown."""
+        return self._marks is not None and self._marks.spoiled
+
     def check_at_work(self) -> None:
         """Return where it was entered and not left.
 

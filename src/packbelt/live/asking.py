@@ -46,8 +46,9 @@ class Asking:
 
     async def refusal(self, approval: Approval) -> str:
         """Why the call is not approved; empty if it is."""
+        name = approval.tool.wire_name
         if self.approve is None:
-            return "this call needs a person's approval, and there is nobody to ask"
+            return f"{name} was not called: it needs a person's approval, and there is nobody to ask"
         try:
             said = self.approve(approval)
             if inspect.isawaitable(said):
@@ -56,5 +57,6 @@ class Asking:
             if not is_its_own(error):
                 raise
             # Whoever fails to answer has not approved.
-            return f"this call needs a person's approval, and asking for it failed ({type(error).__name__})"
-        return "" if said is True else "a person declined this call"
+            why = f"asking for a person's approval failed ({type(error).__name__})"
+            return f"{name} was not called: {why}"
+        return "" if said is True else f"{name} was not called: a person declined it"

@@ -32,7 +32,7 @@ from packbelt.live.servers.connection import Connection, Settings
 from packbelt.live.servers.oauth import OAuth
 from packbelt.live.tokens import user_store
 from packbelt.live.trust import Trust
-from packbelt.model import Answer, PackbeltError
+from packbelt.model import Answer, PackbeltError, ServerStatus
 
 _log = logging.getLogger(__name__)
 
@@ -93,6 +93,7 @@ class Fleet:
         self._stack = AsyncExitStack()
         self._entered = self._open = False
         self._agents: set[LiveAgent] = set()
+        self._began: dict[str, float] = {}
         self._listeners: list[Callable[[], None]] = []
         self._reloading = anyio.Lock()
 
@@ -155,6 +156,8 @@ class Fleet:
         trust = Trust.of_user(self._environ) if isinstance(self._trust, bool) else self._trust
         every = [*self.workspace.servers.values(), *self.workspace.inline.values()]
         verdict = trust.resolve(self.workspace, granted=self._trust is True, specs=every)
+        if verdict.refused:
+            _log.warning("%s", verdict.line)
         over = {spec.name: f"the limit is {MAX_SERVERS} servers" for spec in every[MAX_SERVERS:]}
         self.refused = {**over, **{name: f"{why}: {_MEND}" for name, why in verdict.refused.items()}}
         await self._servers.start(self.wanted(specs), self.refused, self.concurrency)
@@ -168,13 +171,22 @@ class Fleet:
     def notify(self, state: ServerState | None = None) -> None:
         """Something changed, such as the state of a server: who subscribed is told."""
         if state is not None:
-            self.observer.server(state)
+            self.observer.server(state, self._since(state))
         self.snapshot = replace(self._given, servers={**self._given.servers, **self._servers.states})
         for listener in tuple(self._listeners):
             try:
                 listener()
             except Exception as error:  # noqa: BLE001 - the host's own; it is no server's fault
                 _log.warning("a listener of the fleet raised %s", type(error).__name__)
+
+    def _since(self, state: ServerState) -> float | None:
+        """Seconds from a server's start to a state that ends it, where it started in this fleet."""
+        now = anyio.current_time()
+        if state.status is ServerStatus.STARTING:
+            self._began[state.name] = now
+            return None
+        began = self._began.pop(state.name, None)
+        return None if began is None else now - began
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Be told when what is true changes, the servers of single runs included.

@@ -104,7 +104,7 @@ class Servers:
         for each in hosted:
             await each.end()
         for name in leaving:
-            self._take(replace(self.states[name], status=ServerStatus.DISCONNECTED, error="it was ended"))
+            self._take(replace(self.states[name], status=ServerStatus.DISCONNECTED, error=""))
 
     def _begin(self, twins: list[ServerSpec], concurrency: Callable[[str], int]) -> Connection:
         """One process for equal definitions; its state is that of each of their names."""

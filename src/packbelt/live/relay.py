@@ -76,7 +76,7 @@ async def relay(agent: "LiveAgent", call: ToolCall, asking: Asking) -> ToolResul
         if isinstance(resolved, Answer):
             return seen.ended(ToolResult(call, resolved))
         if isinstance(resolved, Refusal):
-            return seen.refused(_refused(call, resolved))
+            return seen.refused(_refused(agent, call, resolved))
         if resolved.approve:
             refusal = await asking.refusal(Approval(agent.path, resolved.tool, _arguments(resolved)))
             seen.asked(refusal)
@@ -88,7 +88,7 @@ async def relay(agent: "LiveAgent", call: ToolCall, asking: Asking) -> ToolResul
             if isinstance(resolved, Answer):
                 return seen.ended(ToolResult(call, resolved))
             if isinstance(resolved, Refusal):
-                return seen.refused(_refused(call, resolved))
+                return seen.refused(_refused(agent, call, resolved))
         seen.admitted(resolved)
         answer = await _dispatch(agent, resolved, asking, seen.dispatched)
         return seen.ended(ToolResult(call, answer, resolved.tool.id))
@@ -107,8 +107,10 @@ def _gate(agent: "LiveAgent", call: ToolCall) -> Resolution | Answer:
         return Answer.of_text(f"not started: {error}", Outcome.NOT_STARTED)
 
 
-def _refused(call: ToolCall, refusal: Refusal) -> ToolResult:
-    return ToolResult(call, Answer.of_text(refusal.hint.text, Outcome.REJECTED), hint=refusal.hint)
+def _refused(agent: "LiveAgent", call: ToolCall, refusal: Refusal) -> ToolResult:
+    belt = agent.handle().turn(agent.snapshot).belt
+    known = belt[call.name].tool.id if call.name in belt else None
+    return ToolResult(call, Answer.of_text(refusal.hint.text, Outcome.REJECTED), known, refusal.hint)
 
 
 def _arguments(resolved: Call | HandOff) -> dict[str, object]:

@@ -180,6 +180,11 @@ class Seen(AbstractContextManager["Seen"]):
         if self._observer.spans.content:
             span.set({"gen_ai.tool.call.result": self._observer.words.content(result.text)})
 
+    def _cut_off(self) -> Outcome | None:
+        """How a cancelled call ended: what had been sent may have happened. A hand-off is no such call."""
+        tool = self._about.tool if self._about else None
+        return Outcome.AMBIGUOUS if self._sent and tool and tool.target is None else None
+
     def _event(self, over: float, broken: str) -> CallEvent:
         about, result, words = self._about or _About(self._call), self._result, self._observer.words
         tool, sent, content = about.tool, self._sent, self._observer.log.arguments
@@ -197,7 +202,7 @@ class Seen(AbstractContextManager["Seen"]):
             hint=result.hint.kind if result and result.hint else None,
             approval=self._approval,
             approval_ms=None if self._decided is None else milliseconds(self._decided - self._began),
-            outcome=result.outcome if result else None,
+            outcome=result.outcome if result else self._cut_off(),
             error="" if result else broken,
             queued_ms=None if sent is None else milliseconds(sent - (self._admitted or self._began)),
             running_ms=None if sent is None else milliseconds(over - sent),

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from packbelt.model import PackbeltError
-from packbelt.providers import TARGETS, Form, Target, target
+from packbelt.providers import TARGETS, Axis, Form, Target, target
 from packbelt.turn.turn import Turn
 
 
@@ -31,13 +31,17 @@ class Row:
     @property
     def is_open(self) -> bool:
         """Whether something stays open, is shown besides, or is left out."""
-        return self.form is None or bool(self.left_out) or stays_open(self.form)
+        return (
+            self.form is None
+            or bool(self.left_out)
+            or bool(self.form.enforcement.residue)
+            or bool(open_axes(self.form))
+        )
 
 
-def stays_open(form: Form) -> bool:
-    """Whether something stays open in a form's target, or is shown there besides."""
-    enforcement = form.enforcement
-    return bool(enforcement.residue) or any(cell.open for cell in enforcement.cells.values())
+def open_axes(form: Form) -> tuple[Axis, ...]:
+    """The axes on which something stays open in a form's target."""
+    return tuple(axis for axis, cell in form.enforcement.cells.items() if cell.open)
 
 
 def left_out(turn: Turn, form: Form) -> tuple[tuple[str, str], ...]:

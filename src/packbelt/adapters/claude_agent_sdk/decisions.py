@@ -135,13 +135,10 @@ class Decisions:
         approved = call_id in self._approved
         self._approved.discard(call_id)
         call = ToolCall(call_id, wire_name, arguments, Speech(self.spell))
-        (result,) = await self.steps.agent.run([call], approve=_yes if approved and self.asks_sdk else None)
+        (result,) = await self.steps.agent.run(
+            [call], approve=self.steps.asked if approved and self.asks_sdk else None
+        )
         return result
-
-
-def _yes(approval: Approval) -> bool:
-    """It was asked already."""
-    return len(approval.path) > 0
 
 
 __all__ = ["ALIASES", "OWN", "PREFIX", "TARGET", "Decisions"]

@@ -15,7 +15,7 @@ from packbelt.adapters.langchain.asking import decide, no
 from packbelt.adapters.langchain.tools import Running, current
 from packbelt.adapters.steps import AdapterError, Approvals, Steps
 from packbelt.live.agent import LiveAgent
-from packbelt.model import ToolCall, ToolResult
+from packbelt.model import HandOff, ToolCall, ToolResult
 from packbelt.providers import Form
 from packbelt.providers.langchain import content
 
@@ -67,7 +67,9 @@ class Belt(AgentMiddleware[Any, Any, Any]):
         """
         call = request.tool_call
         running = Running(request, handler)
-        token = current.set(running)
+        resolved = (await self.steps.agent.turn()).resolve(call["name"], call["args"])
+        # An agent that is handed to has no part in this graph.
+        token = current.set(None if isinstance(resolved, HandOff) else running)
         try:
             result, said = await self.call(str(call["id"]), call["name"], call["args"])
         finally:

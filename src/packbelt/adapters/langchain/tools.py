@@ -61,7 +61,7 @@ class Running:
         if self._stopped is not None:
             raise self._stopped
         tool, made = self._made or (None, None)
-        if tool is None or tool != result.tool:  # an agent that was handed to called it, or nothing did
+        if tool != result.tool:  # the gate had another answer
             made = None
         if made is not None and not isinstance(made, ToolMessage) and not result.is_error:
             return made

@@ -27,6 +27,8 @@ ANSWER, LIST = "answer", "list its tools"
 _LIMITS = {ANSWER: "start", LIST: "list"}
 _REFUSED, _BROKEN = 400, 500
 _PASSING = frozenset({404, 408, 409, 425, 429})  # what a server answers that is not there yet, or busy
+_NPM = re.compile(r"npm (?:error|ERR!) (?:code|\d{3} [A-Z])")
+"""The lines of npm that say what is wrong; its last line says where a log lies."""
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -70,11 +72,12 @@ class Witness:
 
     @property
     def last_words(self) -> str:
-        """The last line of standard error that speaks of an error, else the last line."""
+        """The last line of standard error that speaks of an error, else the last line; npm's by its code."""
         said = self.mask(self.stderr.decode(errors="replace"))[-STDERR_KEPT:]
         lines = [text for line in said.splitlines() if (text := clean(line))]
         telling = [line for line in lines if "error" in line.lower()]
-        return (telling or lines or [""])[-1]
+        npms = [line for line in telling if _NPM.match(line)]
+        return "; ".join(npms[:2]) if npms else (telling or lines or [""])[-1]
 
 
 class RedirectRefusedError(Exception):
