@@ -9,7 +9,7 @@ import anyio
 import pytest
 from fleet_world import agent_file, opened, place, server
 
-from packbelt import RunBusyError, RunNotResumableError, UnknownRunError
+from packbelt import RunBusyError, RunNotResumableError, ToolCall, UnknownRunError
 
 HOST = """
     import sys
@@ -137,7 +137,7 @@ def test_a_run_of_another_workspace_is_not_continued_here(workspace, tmp_path):
 
 
 def test_a_continued_run_is_bound_by_what_its_spawns_cut(workspace, tmp_path):
-    from packbelt.model import Outcome, ToolCall
+    from packbelt.model import Outcome
 
     seen = []
 
@@ -159,3 +159,23 @@ def test_a_continued_run_is_bound_by_what_its_spawns_cut(workspace, tmp_path):
 
 async def _never(_agent, _request):
     raise AssertionError("nothing here runs an agent")
+
+
+def test_the_log_says_that_a_cancelled_call_may_have_happened_and_how_long_a_start_took(workspace):
+    events = []
+
+    async def main():
+        async with opened(workspace, run=_never, events=events.append) as fleet, fleet.agent("boss") as boss:
+            turn = await boss.turn()
+            with anyio.move_on_after(0.3):
+                await turn.run([ToolCall("1", "mcp__s__hang", {})])
+            assert boss.spoiled
+
+    anyio.run(main)
+    told = [event.to_json() for event in events]
+    (call,) = [one for one in told if one["kind"] == "call"]
+    assert (call["outcome"], call["error"]) == ("ambiguous", "CancelledError")
+    servers = [one for one in told if one["kind"] == "server"]
+    assert [one["status"] for one in servers] == ["starting", "connected", "disconnected"]
+    assert servers[1]["ms"] > 0
+    assert "error" not in servers[2]
