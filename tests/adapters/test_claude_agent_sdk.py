@@ -3,6 +3,7 @@
 import json
 import logging
 import sys
+from dataclasses import replace
 
 import anyio
 import pytest
@@ -31,7 +32,7 @@ from packbelt.providers import Axis, CompileError, ResidueError
 
 TARGET = "claude-agent-sdk"
 NOTE, PAY = "mcp__packbelt__note", "mcp__packbelt__pay"
-BOX = "mcp__packbelt__use_pack"
+BASH, BOX = "mcp__packbelt__Bash", "mcp__packbelt__use_pack"
 
 
 def at_work(home, body, **options):
@@ -80,7 +81,10 @@ REFUSED = {
     "mcp_servers itself": {"mcp_servers": {"packbelt": {"type": "http", "url": "http://127.0.0.1:1"}}},
     "mcp_servers in a file": {"mcp_servers": "servers.json"},
     "env": {"env": {"ENABLE_TOOL_SEARCH": "auto"}},
+    "env without hooks": {"env": {"CLAUDE_CODE_SIMPLE": "1"}},
     "extra_args": {"extra_args": {"dangerously-skip-permissions": None}},
+    "extra_args without hooks": {"extra_args": {"bare": None}},
+    "extra_args in one word": {"extra_args": {"tools=Bash": None}},
     "can_use_tool": {"can_use_tool": can_use_tool},
     "system_prompt": {"system_prompt": {"type": "file", "path": "p"}},
     "system_prompt itself": {"system_prompt": {"type": "custom", "prompt": "", "snapshot": True}},
@@ -139,7 +143,7 @@ def test_the_hosts_options_and_the_belts_go_together(tmp_path):
         assert (made.model, made.max_turns, made.env) == (
             "claude-sonnet-5-5",
             3,
-            {"A": "b", "ENABLE_TOOL_SEARCH": "false"},
+            {"A": "b", "CLAUDE_CODE_SIMPLE": "0", "ENABLE_TOOL_SEARCH": "false"},
         )
         assert made.disallowed_tools[-1] == "Bash(rm *)"
         assert made.system_prompt["append"].startswith("You are boss.")
@@ -215,10 +219,52 @@ def test_its_own_tools_are_held_to_the_belt_and_its_approvals(tmp_path):
     seen = played(home, calls, given=given, approve=approve)
     assert "the words" in seen.read["1"]
     assert (tmp_path / "new.txt").read_text() == "x"
-    assert "a person declined this call" in seen.read["3"]
+    assert "a person declined it" in seen.read["3"]
     assert not (tmp_path / "no.txt").exists()
     assert "Bash exists and is denied: deny entry 'Bash' matches" in seen.read["4"]
     assert home.asked == [("builtin:Write", ("boss",), "x"), ("builtin:Write", ("boss",), "y")]
+
+
+@proves(TARGET, Axis.CALLABLE)
+def test_its_own_tool_is_denied_beside_a_tool_of_the_belt_that_is_called_like_it(tmp_path):
+    """Whatever shows it to the model: here the options are changed afterwards."""
+
+    def Bash(command: str) -> str:  # noqa: N802 - as Claude's own
+        """Says a command."""
+        return f"said {command}"
+
+    made = tmp_path / "made"
+    home = Small(tmp_path, boss=boss(tools=["Bash"]), tools=[Bash])
+
+    async def body(agent):
+        options = await Belt(agent).options()
+        assert "Bash" in options.disallowed_tools
+        shown = replace(options, tools=["Bash"], disallowed_tools=[])
+        return await session(
+            shown, [call("1", "Bash", command=f"touch {made}"), call("2", BASH, command="ls")]
+        )
+
+    seen = at_work(home, body)
+    assert not made.exists()
+    assert f"call {BASH}" in seen.read["1"]
+    assert seen.read["2"] == "said ls"
+
+
+@proves(TARGET, Axis.AUTO_APPROVED)
+def test_a_person_is_asked_though_the_process_says_to_run_without_hooks(tmp_path, monkeypatch):
+    monkeypatch.setenv("CLAUDE_CODE_SIMPLE", "1")
+    home = Small(tmp_path, config="orchestrator: boss\napprove: [Bash]\n", boss=boss(tools=["Bash"]))
+    asked = []
+
+    def approve(approval):
+        asked.append(approval.arguments["command"])
+        return False
+
+    made = tmp_path / "made"
+    seen = played(home, [call("1", "Bash", command=f"touch {made}")], approve=approve)
+    assert asked == [f"touch {made}"]
+    assert "a person declined it" in seen.read["1"]
+    assert not made.exists()
 
 
 @proves(TARGET, Axis.AUTO_APPROVED)
@@ -289,7 +335,7 @@ def test_under_bypass_permissions_the_belt_and_its_approvals_hold(tmp_path):
     assert seen.shown[0] == ["Read", NOTE, PAY]
     assert sorted(map(str, home.ran)) == ["['note', 'a']", "['pay', 1]"]
     assert home.asked == [{"amount": 1}, {"amount": 2}]
-    assert seen.read["3"] == "a person declined this call"
+    assert "a person declined it" in seen.read["3"]
     assert "Write exists, but it is not on this agent's belt" in seen.read["4"]
     assert not (tmp_path / "w").exists()
     assert "draw exists, but it is not on this agent's belt" in seen.read["5"]

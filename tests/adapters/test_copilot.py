@@ -139,7 +139,7 @@ def test_a_hand_off_runs_in_a_session_of_its_own_and_a_run_is_continued_in_its(t
                     await run(child, "go")
         return answer
 
-    answer, made = fleet_of(home, ask, body)
+    answer, made = fleet_of(home, ask, body, trust_working_directory="session")  # of new sessions alone
     assert answer.outcome is Outcome.OK
     assert "keeper did the safe" in text(made.read["1"])
     methods = [method for method, _ in made.requests if method in ("session.create", "session.resume")]
@@ -152,13 +152,14 @@ def test_a_hand_off_runs_in_a_session_of_its_own_and_a_run_is_continued_in_its(t
     [
         {"tools": [1]},
         {"available_tools": ["builtin:bash"]},
+        {"available_tools": []},
         {"excluded_tools": ["custom:note"]},
         {"mcp_servers": {"s": {}}},
         {"custom_agents": [{}]},
         {"enable_config_discovery": True},
         {"plugin_directories": ["p"]},
     ],
-    ids=lambda option: next(iter(option)),
+    ids=str,
 )
 def test_an_option_that_cannot_go_with_a_belt_is_refused_and_named(option):
     with pytest.raises(AdapterError, match=f"`{next(iter(option))}`"):

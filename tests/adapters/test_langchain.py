@@ -34,6 +34,7 @@ from langgraph.prebuilt import ToolNode
 from langgraph.types import Command, interrupt
 from small_fleet import PICTURE, Small, deny, kept, load_with
 
+import packbelt
 from packbelt.adapters.langchain import AdapterError, Belt, runner, tools, wrap
 from packbelt.model import ToolCall
 
@@ -372,10 +373,31 @@ def test_with_the_sdk_asking_the_graph_waits_for_just_the_calls_that_need_it(tmp
         assert small.asked == []
         paid = [["pay", 3], ["weigh", "gold"], ["weigh", "lead"]] if approved else []
         assert sorted(small.ran) == sorted([["note", "a"], *paid])
-        assert model.read["c1"] == ("paid 3" if approved else "Error: a person declined this call: too dear")
+        assert model.read["c1"] == (
+            "paid 3" if approved else "Error: pay was not called: a person declined it: too dear"
+        )
         assert ("gold: 3 kg" in model.read["c3"]) is approved
         assert ("lead: 3 kg" in model.read["c6"]) is approved
         assert model.read["c5"].startswith("Error: ")
+
+    anyio.run(main)
+
+
+@pytest.mark.parametrize("answer", [APPROVE, REJECT], ids=["approve", "reject"])
+def test_who_was_asked_is_heard_also_where_he_need_not_be_asked_any_more(tmp_path, answer):
+    async def main():
+        small = Small(tmp_path)
+        model = scripted([call("note", {"text": "a"})])
+        thread = {"configurable": {"thread_id": "1"}}
+        async with small.boss() as agent:
+            agent.fleet.revise(packbelt.Snapshot.from_data({"approve": ["note"]}))
+            belt = Belt(agent, approvals="sdk")
+            graph = create_agent(model, middleware=[belt], checkpointer=InMemorySaver())
+            assert (await graph.ainvoke(GO, thread))["__interrupt__"]
+            agent.fleet.revise(packbelt.Snapshot.from_data({}))
+            await graph.ainvoke(Command(resume=answer), thread)
+        assert small.ran == ([["note", "a"]] if answer is APPROVE else [])
+        assert ("a person declined it: too dear" in model.read["c1"]) is (answer is REJECT)
 
     anyio.run(main)
 

@@ -310,6 +310,48 @@ def test_with_the_sdk_asking_a_packed_tool_by_its_own_name_is_rejected_where_nob
     anyio.run(main)
 
 
+@proves(TARGET, "auto_approved")
+@pytest.mark.parametrize("approved", [True, False])
+def test_with_the_sdk_asking_a_tool_of_a_namespace_is_asked_about_once(tmp_path, approved):
+    async def main():
+        small = Small(tmp_path)
+        model = scripted([function_call("weigh", {"thing": "gold"}, call_id="c1", namespace="box")])
+        async with small.boss(approve=small.approve) as agent:
+            belt = Belt(agent, approvals="sdk", search=True)
+            made, config = belt.agent(model=model), belt.run_config(QUIET)
+            result = await Runner.run(made, "go", run_config=config)
+            (item,) = result.interruptions
+            state = result.to_state()
+            state.approve(item) if approved else state.reject(item)
+            await Runner.run(made, state, run_config=config)
+        assert small.asked == []
+        assert small.ran == ([["weigh", "gold"]] if approved else [])
+        assert ("gold: 3 kg" in read(model)["c1"]) is approved
+
+    anyio.run(main)
+
+
+@proves(TARGET, "auto_approved")
+def test_with_the_sdk_asking_the_opener_approved_for_good_is_approved_for_all_that_is_packed(tmp_path):
+    """What the descriptor says stays open."""
+
+    async def main():
+        small = Small(tmp_path)
+        again = {**OPENED, "arguments": {"thing": "lead"}}
+        model = scripted([call("use_pack", OPENED)], [call("use_pack", again, 2)])
+        async with small.boss() as agent:
+            belt = Belt(agent, approvals="sdk")
+            made, config = belt.agent(model=model), belt.run_config(QUIET)
+            result = await Runner.run(made, "go", run_config=config)
+            state = result.to_state()
+            state.approve(result.interruptions[0], always_approve=True)
+            result = await Runner.run(made, state, run_config=config)
+        assert result.interruptions == []
+        assert small.ran == [["weigh", "gold"], ["weigh", "lead"]]
+
+    anyio.run(main)
+
+
 def test_there_are_two_ways_to_ask(tmp_path):
     async def main():
         async with Small(tmp_path).boss() as agent:

@@ -289,6 +289,31 @@ def test_arguments_that_are_no_json_get_a_hint_and_run_nothing(tmp_path):
     anyio.run(main)
 
 
+def test_numbers_that_json_does_not_have_get_a_hint_and_run_nothing(tmp_path):
+    def scale(by: float) -> str:
+        """Scales."""
+        small.ran.append(by)
+        return "scaled"
+
+    small = Small(tmp_path, tools=[scale])
+
+    async def main():
+        script = Scripted(
+            [
+                call("scale", '{"by": NaN}'),
+                call("scale", '{"by": Infinity}', 2),
+                call("scale", '{"by": 2.5}', 3),
+            ]
+        )
+        async with small.boss() as agent:
+            await play(agent, script)
+        return script
+
+    script = anyio.run(main)
+    assert small.ran == [2.5]
+    assert [part.outcome for part in script.requests[-1][0][-1].parts] == ["failed", "failed", "success"]
+
+
 @proves(TARGET, "denied")
 def test_a_failure_is_a_failed_result_that_costs_no_retry_and_an_image_is_an_image(tmp_path):
     async def main():

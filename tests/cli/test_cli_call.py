@@ -273,7 +273,7 @@ def test_w_names_the_workspace(project, run, tmp_path, started):
 def test_a_call_that_wants_approval(project, run):
     done = run(project, "call", "boss", "one/delicate", "--trust")
     assert done.stderr == (
-        "packbelt: rejected: this call needs a person's approval, and there is nobody to ask\n"
+        "packbelt: rejected: mcp__one__delicate was not called: it needs a person's approval, and there is nobody to ask\n"
         "packbelt: --approve says yes\n"
     )
     assert run(project, "call", "boss", "one/delicate", "--trust", "--approve").stderr.startswith(
@@ -395,8 +395,8 @@ def read_until(terminal, words):
     ("key", "outcome"),
     [
         (b"y\n", b"tool_error: Unknown tool"),
-        (b"n\n", b"rejected: a person declined"),
-        (b"\x04", b"rejected: a person"),
+        (b"n\n", b"a person declined it"),
+        (b"\x04", b"a person declined it"),
     ],
 )
 def test_a_person_is_asked_at_the_terminal(at_terminal, started, key, outcome):
@@ -439,7 +439,10 @@ def test_a_call_cut_short_leaves_no_process(project, started, number, code):
     finally:
         process.kill()
         process.communicate()
-    assert (process.returncode, out, err.strip()) == (code, b"", b"")  # click ends the line of a ^C
+    # click ends the line of a ^C; whether the call had left by then is a matter of moments
+    sent = b"packbelt: ambiguous: one/hang was called, and nobody knows whether it ran"
+    assert (process.returncode, out) == (code, b"")
+    assert err.strip() in (b"", sent)
     assert started() == ["one"]
 
 

@@ -32,7 +32,10 @@ async def test_an_approved_call_is_made_and_a_declined_one_is_not(home, mode):
     assert asked.message == 'May lead call guarded of MCP server "main"? Arguments: {"text":"done"}'
     async with stdio(home, mode=mode, elicitation_callback=no) as client:
         result = await client.call_tool(*GUARDED)
-        assert (result.is_error, text_of(result)) == (True, "a person declined this call")
+        assert (result.is_error, text_of(result)) == (
+            True,
+            f"{GUARDED[0]} was not called: a person declined it",
+        )
     assert len(no.asked) == 1
     assert home.logged() == ["call guarded"]
 
@@ -88,7 +91,10 @@ async def test_over_http_approvals_are_rounds_that_need_no_memory(home):
         async with over_http(gateway, elicitation_callback=yes) as client:
             assert text_of(await client.call_tool(*GUARDED)) == "done"
         async with over_http(gateway, elicitation_callback=no) as client:
-            assert text_of(await client.call_tool(*GUARDED)) == "a person declined this call"
+            assert (
+                text_of(await client.call_tool(*GUARDED))
+                == f"{GUARDED[0]} was not called: a person declined it"
+            )
         async with over_http(gateway, mode="legacy", elicitation_callback=yes) as client:
             result = await client.call_tool(*GUARDED)
             assert "no way back" in text_of(result)

@@ -42,7 +42,7 @@ class Handler(BaseHTTPRequestHandler):
         self.server.requests.append((self.path, dict(self.headers)))
         self.send(405)
 
-    do_DELETE = do_GET  # noqa: N815 - the name that http.server looks for
+    do_DELETE = do_GET
 
     def send(self, status, headers=(), body=b""):
         self.send_response(status)

@@ -60,7 +60,7 @@ def test_a_fleet_logs_each_thing_once_and_no_secret(tmp_path, pids):
         ("boss", "handoff:ask_worker", "ok"),
         ("boss", "server:one/fail", "tool_error"),
         ("boss", None, "rejected"),
-        ("boss", "server:one/hang", "CancelledError"),
+        ("boss", "server:one/hang", "ambiguous"),
         ("boss", "server:one/die", "ambiguous"),
     ]
     echo, handed, failed, made_up, *_ = calls

@@ -105,14 +105,15 @@ def test_a_name_that_is_not_one_of_them_still_refuses_the_start(key):
 
 def test_a_namesake_is_refused_and_names_both():
     natives = one_agent(natives=["Read"])
-    with pytest.raises(CompileError, match=r"native:Read is called like Claude Agent SDK's own tool Read"):
+    with pytest.raises(CompileError, match=r"Claude Agent SDK's own tool Read is called like native:Read"):
         form_of(natives)
     form = form_of(natives, strict=False)
     assert form.kwargs["tools"] == [name for name in OWN if name != "Read"]
     assert "mcp__packbelt__Read" in form.enforcement.plan
+    assert form.kwargs["disallowed_tools"] == ["Read"]
     assert [one.name for one in form.diagnostics] == ["Read"]
     handoffs = make_workspace(agents=[agent("orchestrator", delegates=["w"]), agent("w", handoff="Write")])
-    with pytest.raises(CompileError, match=r"handoff:Write .* own tool Write"):
+    with pytest.raises(CompileError, match=r"own tool Write is called like handoff:Write"):
         form_of(handoffs)
 
 
@@ -123,7 +124,8 @@ def test_law1_knowing_its_own_tools_moves_nothing_and_each_is_shown_or_denied(wo
     assert [name for name in form.enforcement.plan if name not in OWN] == list(plain.enforcement.plan)
     known, left_out = with_builtins(belt, TARGET, strict=False)
     mine = set(OWN) - {one.name for one in left_out}
-    assert {*form.kwargs["tools"], *form.kwargs["disallowed_tools"]} == mine
+    assert {*form.kwargs["tools"], *form.kwargs["disallowed_tools"]} == set(OWN)
+    assert mine.issuperset(form.kwargs["tools"])
     for name in mine:
         assert (known[name].state is State.DIRECT) is (name in form.kwargs["tools"])
         assert name not in belt
@@ -155,7 +157,7 @@ def test_the_fields_go_together():
         "permission_mode": "default",
         "strict_mcp_config": True,
         "setting_sources": [],
-        "env": {"ENABLE_TOOL_SEARCH": "false"},
+        "env": {"CLAUDE_CODE_SIMPLE": "0", "ENABLE_TOOL_SEARCH": "false"},
         "system_prompt": {"type": "custom", "prompt": form.system, "snapshot": False},
     }
     assert [tool.wire_name for tool in form.tools] == ["note", "pay", "mcp__s__x"]

@@ -14,6 +14,8 @@ from packbelt.providers import CompileError, Names, ResidueError, TargetError, c
 from packbelt.providers.plan import plan
 from packbelt.providers.schemas import fitted
 from packbelt.testing import agent, make_belt, make_snapshot, make_workspace, native, pack, policy
+from packbelt.turn import Turn
+from packbelt.turn.matrix import left_out as told
 
 every = pytest.mark.parametrize("name", BUILT)
 apis = pytest.mark.parametrize("name", APIS)
@@ -291,6 +293,14 @@ def test_verify_passes_what_was_planned_and_names_every_difference(name):
     assert enforcement.plan[0] in str(caught.value)
 
 
+@every
+def test_verify_finds_that_two_tools_have_one_name(name):
+    enforcement = lenient(belt_of(tools=["a", "b"]), name).enforcement
+    with pytest.raises(ResidueError) as caught:
+        enforcement.verify([*enforcement.plan, enforcement.plan[0]])
+    assert (caught.value.extra, caught.value.missing) == (enforcement.plan[:1], ())
+
+
 def test_verify_takes_deferred_names_as_planned():
     belt = belt_of(tools=["a", "c"], packs=[pack("p", ["c"])])
     openai = compile_belt(belt, "openai", search=True).enforcement
@@ -306,3 +316,55 @@ def test_a_target_or_an_option_that_does_not_exist_is_named_with_what_does():
         compile_belt(belt, "antropic")
     with pytest.raises(TargetError, match=r"no option 'serch'.*allowed.*search"):
         compile_belt(belt, "openai", serch=True)
+    for option in ("name", "belt"):
+        with pytest.raises(TargetError, match=f"no option '{option}'"):
+            compile_belt(belt, "openai", **{option: "x"})
+
+
+@pytest.mark.parametrize("name", ["anthropic", "openai", "openai-agents"])
+def test_a_tool_called_like_the_targets_own_search_is_refused_beside_it(name):
+    search = target(name).search
+    belt = belt_of(tools=[search, "a", "b"], packs=[pack("p", ["a"])])
+    assert search in sent(compile_belt(belt, name))  # alone it may be called so
+    with pytest.raises(CompileError, match=rf"native:{search} and .* would both be '{search}'"):
+        compile_belt(belt, name, search=True)
+    form = compile_belt(belt, name, search=True, strict=False)
+    said = [tool.get("name") for tool in form.kwargs["tools"]]
+    assert said.count(search) == (1 if name == "anthropic" else 0)
+    assert [one.name for one in form.diagnostics] == [search]
+
+
+def test_with_tool_search_what_may_not_be_called_is_named_deferred_or_not():
+    belt = belt_of(tools=["a", "b", "c", "d"], packs=[pack("p", ["c", "d"])])
+    form = compile_belt(belt, "openai", search=True, allowed=["a", "c"])
+    assert form.enforcement.residue == ("b", "d")
+
+
+@pytest.mark.parametrize("name", ["anthropic", "openai"])
+def test_a_flattened_schema_has_what_its_branches_refer_to_and_branch_into(name):
+    """A union of models as pydantic writes it, and a branch that branches again."""
+    cat = {"type": "object", "properties": {"lives": {"type": "integer"}}, "required": ["lives"]}
+    dog = {"$ref": "#/$defs/Dog", "properties": {"name": {"type": "string"}}}
+    either = {"oneOf": [{"properties": {"barks": {"type": "boolean"}}}, {"$ref": "#/$defs/Cat"}]}
+    schema = {
+        "type": "object",
+        "anyOf": [{"$ref": "#/$defs/Cat"}, dog],
+        "$defs": {"Cat": cat, "Dog": either},
+    }
+    (sent_,) = schemas(compile_belt(belt_of(tools=[native("pet", input_schema=schema)]), name)).values()
+    assert "anyOf" not in sent_
+    assert sent_["properties"] == {
+        "lives": {"type": "integer"},
+        "name": {"type": "string"},
+        "barks": {"type": "boolean"},
+    }
+
+
+def test_what_its_own_search_lacks_is_left_out_too_and_told():
+    spaced = native("w", input_schema={"type": "object", "properties": {"a b": {"type": "string"}}})
+    turn = Turn(belt_of(tools=[spaced, "x", "y"], packs=[pack("p", ["w", "y"])]))
+    form = turn.compile("anthropic", search=True, strict=False)
+    assert "w" not in form.enforcement.plan
+    ((name, why),) = told(turn, form)
+    assert name == "w"
+    assert "'a b'" in why

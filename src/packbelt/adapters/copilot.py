@@ -51,6 +51,10 @@ REFUSED = {
 """Options of `create_session` that cannot go with a belt."""
 
 
+_RESUMED = inspect.signature(CopilotClient.resume_session).parameters.keys() - {"self", SESSION}
+"""What a session is given when it is resumed."""
+
+
 class Belt:
     """A belt inside a session of Copilot.
 
@@ -70,7 +74,7 @@ class Belt:
         Raises:
             AdapterError: an option cannot go with the belt; names both sides.
         """
-        refuse_given(given, REFUSED, where="create_session")
+        _refuse(given)
         form = await self._steps.decide()
         fields = dict(form.kwargs)
         fields["tools"] = [Tool(**data, handler=self._call) for data in fields["tools"]]
@@ -88,6 +92,16 @@ class Belt:
         ]
         failed = {"result_type": "failure", "error": text} if result.is_error else {}
         return ToolResult(text, **failed, binary_results_for_llm=images or None)  # type: ignore[arg-type]  # a literal
+
+
+def _refuse(given: Mapping[str, Any]) -> None:
+    """Refuse options of the host that cannot go with a belt.
+
+    Raises:
+        AdapterError: one of them is set; of the tools that are allowed, none at all is a choice too.
+    """
+    none = {"available_tools": given.get("available_tools") is not None}
+    refuse_given({**given, **none}, REFUSED, where="create_session")
 
 
 def _message(system: str, host: Any) -> dict[str, Any]:
@@ -117,12 +131,14 @@ def runner(client: CopilotClient, **options: Any) -> Callable[[LiveAgent, str], 
     Raises:
         AdapterError: an option cannot go with a belt.
     """
-    refuse_given(options, REFUSED, where="create_session")
+    _refuse(options)
 
     async def run(agent: LiveAgent, request: str) -> str:
         made = await Belt(agent).options(**options)
         if agent.messages:
-            session = await client.resume_session(_kept(agent), **made)
+            # What only a new session takes, this one has been given.
+            again = {name: value for name, value in made.items() if name in _RESUMED}
+            session = await client.resume_session(_kept(agent), **again)
         else:
             session = await client.create_session(**made)
         agent.messages[:] = [{SESSION: session.session_id, RUN: agent.run_id}]

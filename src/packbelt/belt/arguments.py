@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from functools import lru_cache
+from math import isfinite
 from typing import Any
 
 from packbelt.belt.schemas import problem, usable
@@ -31,14 +32,15 @@ def parse(arguments: object) -> Mapping[str, Any] | None:
             arguments = json.loads(arguments, parse_constant=_refuse)
         except (ValueError, RecursionError):
             return None
-    return arguments if isinstance(arguments, Mapping) and _shallow(arguments) else None
+    return arguments if isinstance(arguments, Mapping) and _plain(arguments) else None
 
 
 def _refuse(constant: str) -> None:
     raise ValueError(constant)
 
 
-def _shallow(value: object) -> bool:
+def _plain(value: object) -> bool:
+    """Whether its nesting is bounded, and its numbers are those of JSON."""
     level = [value]
     for _ in range(LEVELS):
         children: list[object] = []
@@ -47,6 +49,8 @@ def _shallow(value: object) -> bool:
                 children += one.values()
             elif isinstance(one, list | tuple):
                 children += one
+            elif isinstance(one, float) and not isfinite(one):
+                return False
         if not children:
             return True
         level = children

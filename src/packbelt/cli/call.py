@@ -9,6 +9,7 @@ from packbelt.cli.failure import FINDINGS, FINE
 from packbelt.cli.options import Source, agent_argument, complete_tools, with_source
 
 if TYPE_CHECKING:
+    from packbelt.belt import Scope
     from packbelt.catalog.workspace import ServerSpec, Workspace
     from packbelt.cli.connect_text import Watch
     from packbelt.live.agent import LiveAgent
@@ -72,7 +73,6 @@ def command(
     from packbelt.cli.connect_text import Watch
     from packbelt.cli.loaded import is_of, load_errors, report
     from packbelt.cli.output import note
-    from packbelt.live.agent import LiveAgent
     from packbelt.live.events import EventLog
     from packbelt.live.fleet import open as open_fleet
     from packbelt.live.foreground import foreground
@@ -100,30 +100,39 @@ def command(
             runs=":memory:",
             events=Telling(log, watch, verdict.trusted),
         )
-        caller = LiveAgent(fleet, Scope(agent, deny=deny), request=f"call {tool}")
+        callers: list[LiveAgent] = []
+        scope = Scope(agent, deny=deny)
         try:
-            result = foreground(lambda: _call(fleet, watch, caller, tool, arguments))
+            result = foreground(lambda: _call(fleet, watch, scope, callers, tool, arguments))
         except (KeyboardInterrupt, SystemExit):
-            if caller.spoiled:
+            if any(caller.spoiled for caller in callers):
                 note(f"{Outcome.AMBIGUOUS}: {tool} was called, and nobody knows whether it ran")
             raise
     show(result, as_json=source.json, could_ask=asked is not None)
     return FINDINGS if result.is_error else FINE
 
 
-async def _call(
-    fleet: "Fleet", watch: "Watch", caller: "LiveAgent", tool: str, arguments: dict[str, Any]
+async def _call(  # noqa: PLR0917 - what one call is made of
+    fleet: "Fleet",
+    watch: "Watch",
+    scope: "Scope",
+    callers: "list[LiveAgent]",
+    tool: str,
+    arguments: dict[str, Any],
 ) -> "ToolResult":
+    """The call; whoever makes it is noted in `callers`, for those who cut it short."""
     from contextlib import AsyncExitStack
 
     from packbelt.cli.loaded import report
     from packbelt.cli.output import note
+    from packbelt.live.agent import LiveAgent
     from packbelt.model import Code, ToolCall
 
     async with AsyncExitStack() as stack:
         with watch:  # it has the terminal to itself, and gives it back before anybody is asked
             await stack.enter_async_context(fleet)
-        live = await stack.enter_async_context(caller)
+        live = await stack.enter_async_context(LiveAgent(fleet, scope, request=f"call {tool}"))
+        callers.append(live)
         turn = await live.turn()
         report([one for one in turn.diagnostics if one.code is Code.DENY_UNMATCHED])
         found = turn.belt.find(tool)

@@ -119,7 +119,7 @@ class CallEvent(_Event):
         hint: the class of the answer, where the call was refused.
         approval: `granted` or `refused`, where a person was asked.
         approval_ms: how long the person took.
-        outcome: how the call ended; absent where it was broken off.
+        outcome: how the call ended; `ambiguous` where it was broken off after it was sent, absent before.
         error: what broke it off: an exception's class.
         queued_ms: from when it was admitted, and approved, until it was sent.
         running_ms: from when it was sent until its end.

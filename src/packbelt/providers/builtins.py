@@ -56,7 +56,7 @@ def _known(workspace: Workspace, name: str) -> tuple[Workspace, tuple[Diagnostic
         Diagnostic(
             Level.WARNING,
             Code.TARGET_NAME,
-            f"{other.id} is called like {found.title}'s own tool {name}; it is left out",
+            f"{found.title}'s own tool {name} is called like {other.id}; it is left out",
             other.where,
             _MEND,
             name,

@@ -83,12 +83,13 @@ def build(
     prompt = _prompt(made, handoffs)
     kwargs: dict[str, Any] = {
         "tools": [tool.name for tool in own],
-        "disallowed_tools": _denied(belt, made, way),
+        "disallowed_tools": _denied(belt, target, made, way),
         "allowed_tools": [made.names.spell(tool.wire_name) for tool in shown if tool not in asked],
         "permission_mode": permission_mode or "default",
         "strict_mcp_config": True,
         "setting_sources": [],
-        "env": {"ENABLE_TOOL_SEARCH": "false"},
+        # What is set here wins over the process's own environment. Under `CLAUDE_CODE_SIMPLE` no hook is run.
+        "env": {"CLAUDE_CODE_SIMPLE": "0", "ENABLE_TOOL_SEARCH": "false"},
         # Else a session that is resumed would keep the prompt of its first request, whatever the belt is now.
         "system_prompt": {"type": "custom", "prompt": prompt, "snapshot": False},
     }
@@ -198,12 +199,13 @@ def _alone(belt: Belt, target: Target, *, strict: bool) -> Callable[[Tool], str 
     return lambda tool: None if claude_name(registry, tool) in shared else claude_name(registry, tool)
 
 
-def _denied(belt: Belt, made: Plan, way: Way) -> list[str]:
+def _denied(belt: Belt, target: Target, made: Plan, way: Way) -> list[str]:
     """What Claude must not show or run: all that is known to it and not on the belt, in its own spelling."""
     registry = belt.registry
     shown = {tool.wire_name for tool in made.tools}
     away = [tool for tool in registry.tools if tool.wire_name not in shown]
-    own = [tool.name for tool in away if tool.id.source == BUILTIN]
+    kept_own = {tool.name for tool in made.tools if tool.id.source == BUILTIN}
+    own = [one.name for one in target.builtins if one.name not in kept_own]  # a namesake's is not known
     if way == "gateway":
         return own
     kept = {server_rule(registry.workspace, tool.id.server) for tool in made.tools if tool.id.server}

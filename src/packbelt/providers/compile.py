@@ -22,7 +22,7 @@ _MODULES = {
 """Where each target's form is written."""
 
 
-def compile_belt(belt: Belt, name: str, *, strict: bool = True, **options: Any) -> Form:
+def compile_belt(belt: Belt, name: str, /, *, strict: bool = True, **options: Any) -> Form:
     """A belt in the form of one target.
 
     Args:

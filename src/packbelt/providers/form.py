@@ -1,5 +1,6 @@
 """`Form`: a belt as one target's request, with what that target really enforces of it."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -57,10 +58,11 @@ class Enforcement:
                 the first request, or those of `list_tools`.
 
         Raises:
-            ResidueError: it has more, or less, than was planned.
+            ResidueError: it has more, or less, than was planned, or two of one name.
         """
-        seen, planned = set(observed), {*self.plan, *self.residue}
-        extra, missing = sorted(seen - planned), sorted(set(self.plan) - seen)
+        seen, planned = Counter(observed), {*self.plan, *self.residue}
+        extra = sorted(name for name, times in seen.items() if name not in planned or times > 1)
+        missing = sorted(set(self.plan) - seen.keys())
         if extra or missing:
             raise ResidueError(self.target.title, extra, missing)
 

@@ -33,7 +33,12 @@ class Names:
 
 
 def name_all(
-    target: Target, tools: Iterable[Tool], mapped: Callable[[Tool], str | None], *, strict: bool
+    target: Target,
+    tools: Iterable[Tool],
+    mapped: Callable[[Tool], str | None],
+    *,
+    strict: bool,
+    taken: Mapping[str, Tool] | None = None,
 ) -> tuple[Names, tuple[Tool, ...], tuple[Diagnostic, ...]]:
     """Names for all of a belt's tools, the tools that have one, and what was left out.
 
@@ -42,12 +47,13 @@ def name_all(
         tools: in order.
         mapped: the target's name of a tool, prefix included; None where the target has no such tool.
         strict: whether a tool that cannot be named refuses the whole; else it alone is left out.
+        taken: names that stand for something of the target's own in the same request.
 
     Raises:
         CompileError: a tool has no name there, or two have one.
     """
     shown: dict[str, str] = {}
-    owner: dict[str, Tool] = {}
+    owner: dict[str, Tool] = dict(taken or {})
     kept: list[Tool] = []
     left_out: list[Diagnostic] = []
     for tool in tools:

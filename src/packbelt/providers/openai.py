@@ -48,13 +48,13 @@ def build(
     kwargs: dict[str, Any] = {"tools": tools}
     if made.system:
         kwargs["instructions"] = made.system
+    planned = (*made.shown, *(made.names.spell(tool.wire_name) for tool in made.deferred))
     residue: tuple[str, ...] = ()
     if allowed is not None:
         kept = spelled(made, allowed)
         choice = [{"type": "function", "name": name} for name in kept]
         kwargs["tool_choice"] = {"type": "allowed_tools", "mode": "auto", "tools": choice} if kept else "none"
-        residue = tuple(name for name in made.shown if name not in kept)
-    planned = (*made.shown, *(made.names.spell(tool.wire_name) for tool in made.deferred))
+        residue = tuple(name for name in planned if name not in kept)
     return Form(
         target.name,
         kwargs,

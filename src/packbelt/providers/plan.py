@@ -67,10 +67,11 @@ def plan(
         belt = belt.searched()
     named = mapped or (lambda tool: target.names.prefix + tool.wire_name)
     away = tuple(pick(belt.registry.tools, belt.packed | belt.deferred))
-    own = tuple(tool for tool in belt.tools if search and tool.wire_name == FIND_TOOLS)
+    own = tuple(tool for tool in belt.tools if search and tool.wire_name == FIND_TOOLS)  # one, or none
     wanted = tuple(tool for tool in belt.tools if tool not in own)
     fit, found = fit_all(target, (*wanted, *away) if search else wanted, strict=strict)
-    names, kept, left_out = name_all(target, fit, named, strict=strict)
+    taken = {target.search: own[0]} if own else {}
+    names, kept, left_out = name_all(target, fit, named, strict=strict, taken=taken)
     if not search:  # what the opener calls is said in texts alone, and needs no name that the target takes
         names = name_all(target, (*kept, *away), named, strict=False)[0]
     if own:  # the target's own search: said in prompts, never called by us

@@ -4,13 +4,18 @@ One schema that an API refuses fails the whole request, whatever else stands in 
 another way is; a tool of which that is not so is left out, or refuses the form.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from packbelt.catalog.references import target as referred
 from packbelt.model import Code, Diagnostic, Level, Tool
 from packbelt.providers.names import CompileError
 from packbelt.providers.target import SchemaRule, Target
+
+BRANCHES = ("oneOf", "anyOf", "allOf")
+LEVELS = 8
+"""How deep branches within branches, and what they refer to, are followed."""
 
 
 def fit_all(
@@ -63,10 +68,9 @@ def fitted(rule: SchemaRule, schema: Mapping[str, Any]) -> Mapping[str, Any]:
     made = {key: value for key, value in schema.items() if key not in combined}
     branched: dict[str, list[Any]] = {}
     for key in combined:
-        for branch in schema[key] if isinstance(schema[key], list) else []:
-            for name, value in _properties(branch).items():
-                if value not in branched.setdefault(name, []):
-                    branched[name].append(value)
+        for name, value in _properties({key: schema[key]}, schema, LEVELS):
+            if value not in branched.setdefault(name, []):
+                branched[name].append(value)
     own = made.get("properties") or {}
     several = {name: found[0] if len(found) == 1 else {"anyOf": found} for name, found in branched.items()}
     properties = {**own, **{name: value for name, value in several.items() if name not in own}}
@@ -76,9 +80,19 @@ def fitted(rule: SchemaRule, schema: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**made, "properties": properties}
 
 
-def _properties(branch: Any) -> Mapping[str, Any]:
-    found = branch.get("properties") if isinstance(branch, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
+def _properties(branch: Any, root: Mapping[str, Any], levels: int) -> Iterator[tuple[str, Any]]:
+    """The parameters of a branch: its own, those of what it refers to, and those of its own branches."""
+    if not isinstance(branch, Mapping) or not levels:
+        return
+    found = branch.get("properties")
+    if isinstance(found, Mapping):
+        yield from found.items()
+    reference = branch.get("$ref")
+    within = [referred(root, reference)] if isinstance(reference, str) else []
+    for key in BRANCHES:
+        within += branch[key] if isinstance(branch.get(key), list) else []
+    for each in within:
+        yield from _properties(each, root, levels - 1)
 
 
 def _foreign_keys(rule: SchemaRule, schema: Mapping[str, Any]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from packbelt.catalog.registry import pick
 from packbelt.model import PackbeltError
 from packbelt.providers import TARGETS, Axis, Form, Target, target
 from packbelt.turn.turn import Turn
@@ -45,11 +46,13 @@ def open_axes(form: Form) -> tuple[Axis, ...]:
 
 
 def left_out(turn: Turn, form: Form) -> tuple[tuple[str, str], ...]:
-    """The tools of a turn that its form has not, by wire name, and why."""
-    ways_in = (turn.belt.opener, turn.belt.finder) if form.search else ()  # its own search has their place
+    """The tools of a turn that its form has not, by wire name, and why; its own search has the packed."""
+    belt = turn.belt
+    ways_in = (belt.opener, belt.finder) if form.search else ()  # its own search has their place
     said = {*form.names.shown, *(tool.wire_name for tool in ways_in if tool)}
+    away = pick(belt.registry.tools, belt.packed | belt.deferred) if form.search else ()
     why = {one.name: one.message.removesuffix("; it is left out") for one in form.diagnostics}
-    missing = [tool.wire_name for tool in turn.tools if tool.wire_name not in said]
+    missing = [tool.wire_name for tool in (*turn.tools, *away) if tool.wire_name not in said]
     return tuple((name, why.get(name, "")) for name in missing)
 
 

@@ -90,8 +90,10 @@ class Decisions:
         turn, form = await self.turn(), await self.form()
         wire_name = await self.wire_name(name)
         entry = turn.belt.get(wire_name)
-        if entry is not None and form.names.spell(wire_name) in form.enforcement.plan:
-            return ""
+        spelled = form.names.spell(wire_name)
+        if entry is not None and spelled in form.enforcement.plan:
+            # Claude's own tool is no tool of the belt that is called like it.
+            return "" if spelled == ALIASES.get(name, name) else f"{name} is no tool here; call {spelled}"
         resolved = turn.resolve(
             wire_name, arguments, form.names.spell if self.way == "servers" else self.spell
         )

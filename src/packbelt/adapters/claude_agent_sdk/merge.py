@@ -22,24 +22,32 @@ REFUSED = {
 """Options that cannot go with a belt."""
 FLAGS = frozenset(
     {
+        "agent",
         "agents",
         "allow-dangerously-skip-permissions",
         "allowed-tools",
         "allowedTools",
+        "bare",
         "dangerously-skip-permissions",
         "disallowed-tools",
         "disallowedTools",
         "mcp-config",
         "permission-mode",
+        "permission-prompt-tool",
+        "permission-prompts",
         "plugin-dir",
+        "plugin-url",
         "setting-sources",
         "settings",
         "strict-mcp-config",
+        "system-prompt",
+        "system-prompt-file",
+        "system-prompt-snapshot",
         "tools",
     }
 )
-"""Flags of the command line that would say otherwise what the belt says."""
-SEARCH = "ENABLE_TOOL_SEARCH"
+"""Flags of the command line that would say otherwise what the belt says, or, as `bare`, run no hook."""
+SEARCH, BARE = "ENABLE_TOOL_SEARCH", "CLAUDE_CODE_SIMPLE"
 
 
 def merged(
@@ -94,12 +102,14 @@ def _refuse(host: ClaudeAgentOptions, form: Form, decisions: Decisions) -> None:
     if whole:
         problem = f"takes {whole[0]!r} from the belt, whose prompt would go on to name it"
         raise _conflict("disallowed_tools", problem, "write it into `disallowed_tools` of the agent's file")
-    flag = next((name for name in host.extra_args if name in FLAGS), None)
+    flag = next((name for name in host.extra_args if name.partition("=")[0] in FLAGS), None)
     if flag:
         raise _conflict("extra_args", f"has --{flag}, which the belt says", "leave it out")
     if host.env.get(SEARCH, "false") != "false":
         problem = f"turns {SEARCH} on, and what it puts off is not shown though the belt says so"
         raise _conflict("env", problem, "leave it out; packs put tools away")
+    if host.env.get(BARE, "0") not in ("", "0"):
+        raise _conflict("env", f"turns {BARE} on, under which no hook is run", "leave it out")
     for name, agent in (host.agents or {}).items():
         if agent.mcpServers or agent.permissionMode:
             problem = f"gives {name!r} servers or a permission mode of its own, beside the belt"

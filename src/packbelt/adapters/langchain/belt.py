@@ -15,7 +15,7 @@ from packbelt.adapters.langchain.asking import decide, no
 from packbelt.adapters.langchain.tools import Running, current
 from packbelt.adapters.steps import AdapterError, Approvals, Steps
 from packbelt.live.agent import LiveAgent
-from packbelt.model import HandOff, ToolCall, ToolResult
+from packbelt.model import Answer, HandOff, Outcome, ToolCall, ToolResult
 from packbelt.providers import Form
 from packbelt.providers.langchain import content
 
@@ -38,6 +38,7 @@ class Belt(AgentMiddleware[Any, Any, Any]):
 
     def __init__(self, agent: LiveAgent, *, approvals: Approvals = "packbelt") -> None:
         self.steps = Steps(agent, TARGET, approvals)
+        self._asked: set[str] = set()
 
     async def awrap_model_call(
         self,
@@ -80,14 +81,21 @@ class Belt(AgentMiddleware[Any, Any, Any]):
     async def call(self, id_: str, name: str, arguments: Mapping[str, Any]) -> tuple[ToolResult, Any]:
         """One call, and what the model reads."""
         declined = None
-        if needed := await self.steps.needs_approval(name, arguments):
+        # Who was asked is heard, also where he need not be asked any more.
+        if needed := id_ in self._asked or await self.steps.needs_approval(name, arguments):
+            self._asked.add(id_)
             declined = decide(name, arguments)
+            self._asked.discard(id_)
         if declined is None:
             result = await self.steps.run(id_, name, arguments, approved=needed)
             return result, content(result)
         form = await self.steps.decided()
         call = ToolCall(id_, form.names.unspell(name), arguments, form.speech)
-        (result,) = await self.steps.agent.run([call], approve=no)
+        if await self.steps.needs_approval(name, arguments):
+            (result,) = await self.steps.agent.run([call], approve=no)
+        else:
+            answer = Answer.of_text(f"{name} was not called: a person declined it", Outcome.REJECTED)
+            result = ToolResult(call, answer)
         return result, f"{content(result)}{declined}"
 
     def wrap_model_call(self, request: Any, handler: Any) -> NoReturn:

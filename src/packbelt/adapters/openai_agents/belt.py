@@ -145,7 +145,8 @@ class Belt:
         name: str = data["name"]
 
         async def invoke(context: ToolContext[Any], arguments: str) -> Any:
-            approved = context.is_tool_approved(name, context.tool_call_id) is True
+            asked = context.qualified_tool_name  # a tool of a namespace is approved under both their names
+            approved = context.is_tool_approved(asked, context.tool_call_id) is True
             return _output(await self._run(context, context.tool_call_id, name, arguments, approved=approved))
 
         async def approval(context: RunContextWrapper[Any], arguments: dict[str, Any], call_id: str) -> bool:
