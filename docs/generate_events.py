@@ -6,12 +6,12 @@ from dataclasses import fields
 from pathlib import Path
 from typing import get_args
 
-from packbelt.live import events
+from packbelt.live.observe import events
 
 PAGE = Path(__file__).with_name("events.md")
 _HEAD = """# The event log
 
-Written by `docs/generate_events.py` from the docstrings in `packbelt.live.events`; a test keeps it so.
+Written by `docs/generate_events.py` from docstrings in `packbelt.live.observe.events`; a test keeps it so.
 
 `packbelt.open(events=...)`, `packbelt serve --events FILE` and `packbelt call --events FILE` write one line
 of JSON for each thing that happens. A file is made with mode 0600 and appended to, a whole line at a time, so

@@ -3,6 +3,7 @@
 import gc
 import json
 import sys
+import tracemalloc
 from contextlib import AsyncExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,14 +25,14 @@ async def main() -> None:
             warm = await stack.enter_async_context(fleet.agent("boss"))
             tools = len((await warm.turn()).tools)
             gc.collect()
-            before = resident()
+            whole = resident()
+            tracemalloc.start()
             for _ in range(AGENTS):
                 agent = await stack.enter_async_context(fleet.agent("boss"))
                 await agent.turn()
             gc.collect()
-            after = resident()
-    each = (after - before) / AGENTS * 1e3
-    print(json.dumps({"agents": AGENTS, "tools": tools, "fleet": before, "each": each}))
+            each = tracemalloc.get_traced_memory()[0] / AGENTS / 1e3
+    print(json.dumps({"agents": AGENTS, "tools": tools, "fleet": whole, "each": each}))
 
 
 if __name__ == "__main__":

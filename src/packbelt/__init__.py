@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from packbelt.catalog.natives import tool
     from packbelt.catalog.snapshot import Snapshot
     from packbelt.catalog.workspace import Workspace
-    from packbelt.live.agent import LiveAgent, LiveTurn
+    from packbelt.live.agent import LiveAgent
     from packbelt.live.asking import Approval
-    from packbelt.live.events import EventLog
     from packbelt.live.fleet import Fleet, open  # noqa: A004 - `packbelt.open`, never imported bare
+    from packbelt.live.observe.events import EventLog
     from packbelt.live.runs import RunBusyError, RunNotResumableError, UnknownRunError
     from packbelt.live.trust import Trust
+    from packbelt.live.turn import LiveTurn
     from packbelt.model import (
         AgentBrokenError,
         AgentRefusedError,
@@ -108,12 +109,13 @@ _HOMES = {
     **dict.fromkeys(("AgentHandle", "Turn"), "packbelt.turn"),
     **dict.fromkeys(("Belt", "Scope", "decide"), "packbelt.belt"),
     "load": "packbelt.catalog.load",
-    **dict.fromkeys(("LiveAgent", "LiveTurn"), "packbelt.live.agent"),
+    "LiveAgent": "packbelt.live.agent",
     "Approval": "packbelt.live.asking",
-    "EventLog": "packbelt.live.events",
+    "EventLog": "packbelt.live.observe.events",
     **dict.fromkeys(("Fleet", "open"), "packbelt.live.fleet"),
     **dict.fromkeys(("RunBusyError", "RunNotResumableError", "UnknownRunError"), "packbelt.live.runs"),
     "Trust": "packbelt.live.trust",
+    "LiveTurn": "packbelt.live.turn",
     "tool": "packbelt.catalog.natives",
     "Snapshot": "packbelt.catalog.snapshot",
     "Workspace": "packbelt.catalog.workspace",

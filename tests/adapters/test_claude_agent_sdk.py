@@ -379,7 +379,7 @@ def test_what_a_hook_cannot_decide_is_denied(tmp_path, caplog):
         made = await Belt(agent).options()
         (before,) = made.hooks["PreToolUse"][0].hooks
         del agent.fleet.workspace.agents["boss"]
-        agent.fleet.notify()
+        agent.fleet.revise(agent.fleet.snapshot)
         agent.reload()
         return await before({"tool_name": "Read", "tool_input": {}, "tool_use_id": "1"}, "1", None)
 

@@ -89,7 +89,9 @@ def test_a_tampered_vocabulary_is_refused(data):
     assert (
         hashlib.sha256(raw).hexdigest() == "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
     )
-    (data / "cl100k_base.tiktoken.gz").write_bytes(gzip.compress(raw.replace(b"IQ== 0", b"IQ== 1", 1), 1, mtime=0))
+    (data / "cl100k_base.tiktoken.gz").write_bytes(
+        gzip.compress(raw.replace(b"IQ== 0", b"IQ== 1", 1), 1, mtime=0)
+    )
     with pytest.raises(VocabularyError, match="not the published one") as caught:
         tokens._ranks("cl100k_base")
     assert caught.value.mend

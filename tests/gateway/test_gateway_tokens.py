@@ -8,7 +8,7 @@ import traceback
 import pytest
 
 from packbelt.gateway import tokens
-from packbelt.gateway.tokens import TokenError, Tokens
+from packbelt.gateway.tokens import BearerTokenError, Tokens
 
 CANARY = "canary-0123456789abcdef"
 OTHER = "another-0123456789abcdef"
@@ -62,7 +62,7 @@ def test_a_key_is_one_agents_and_the_same_in_every_process():
     ],
 )
 def test_en12_what_is_no_token_is_refused_without_being_shown(text, said):
-    with pytest.raises(TokenError, match=said) as caught:
+    with pytest.raises(BearerTokenError, match=said) as caught:
         of(text)
     assert "canary-" not in "".join(traceback.format_exception(caught.value))
     assert "another-" not in str(caught.value)
@@ -91,7 +91,7 @@ def test_a_file_that_others_can_open_is_refused(tmp_path, mode):
     file = tmp_path / "tokens"
     file.write_text(f"lead={CANARY}\n")
     file.chmod(mode)
-    with pytest.raises(TokenError, match=f"chmod 600 {file}"):
+    with pytest.raises(BearerTokenError, match=f"chmod 600 {file}"):
         Tokens.of_file(file, ())
 
 
@@ -103,12 +103,12 @@ def test_a_file_may_have_comments_and_empty_lines(tmp_path):
 
 
 def test_a_file_that_cannot_be_used_says_so(tmp_path):
-    with pytest.raises(TokenError, match="cannot be read"):
+    with pytest.raises(BearerTokenError, match="cannot be read"):
         Tokens.of_file(tmp_path, ())
-    with pytest.raises(TokenError, match="cannot be made"):
+    with pytest.raises(BearerTokenError, match="cannot be made"):
         Tokens.of_file(tmp_path / "none/tokens", ["lead"])
     file = tmp_path / "tokens"
     file.write_text("lead\n")
     file.chmod(0o600)
-    with pytest.raises(TokenError, match="line 1: it is not agent=token"):
+    with pytest.raises(BearerTokenError, match="line 1: it is not agent=token"):
         Tokens.of_file(file, ())

@@ -52,7 +52,7 @@ def relay(
         resolved = acting.handle().resolve(name, arguments)
         if isinstance(resolved, Refusal):
             text = Answer.of_text(resolved.hint.text, Outcome.REJECTED)
-            return seen.refused(ToolResult(call, text, hint=resolved.hint))
+            return seen.ended(ToolResult(call, text, hint=resolved.hint))
         if asked is not None:
             seen.asked(asked)
             if asked:

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from observed import CONNECTED, Agent, relay, state
 
-from packbelt.live.events import EventLog, EventLogError, ReloadEvent, ServerEvent
-from packbelt.live.observer import Observer
+from packbelt.live.observe.events import EventLog, EventLogError, ReloadEvent, ServerEvent
+from packbelt.live.observe.observer import Observer
 from packbelt.live.secret import Secret, masked
 from packbelt.model import AgentBrokenError, HintClass, Outcome, Rule, ServerStatus, State
 from packbelt.testing import make_snapshot
@@ -179,18 +179,15 @@ def test_a_run_that_raises_has_failed_and_shows_no_words_of_the_exception(observ
 
 
 def test_servers_and_reloads(observer, told):
-    observer.server(state("weather", ServerStatus.FAILED, error=f"exit 1: {CANARY}"), 0.25)
+    observer.server(state("weather", ServerStatus.STARTING))
+    observer.server(state("weather", ServerStatus.FAILED, error=f"exit 1: {CANARY}"))
     for _ in range(2):  # told twice, it is one event
         observer.server(state("weather", ServerStatus.CONNECTED, tools=(1, 2)))
     observer.reload("/home/me/agents", 3, seconds=0.5)
     observer.reload("/home/me/agents", 3, error="packs/x.yaml:1: broken")
-    failed, connected, fine, kept = (event.to_json() for event in told)
-    assert (failed["status"], failed["tools"], failed["error"], failed["ms"]) == (
-        "failed",
-        0,
-        "exit 1: ***",
-        250,
-    )
+    _, failed, connected, fine, kept = (event.to_json() for event in told)
+    assert (failed["status"], failed["tools"], failed["error"]) == ("failed", 0, "exit 1: ***")
+    assert failed["ms"] >= 0
     assert (connected["tools"], "error" in connected, "ms" in connected) == (2, False, False)
     assert (fine["servers"], fine["ms"], "error" in fine) == (3, 500, False)
     assert kept["error"] == "packs/x.yaml:1: broken"
@@ -286,7 +283,7 @@ def test_a_path_is_made_for_its_owner_alone_and_appended_to(tmp_path):
 
 WRITER = """
 import sys
-from packbelt.live.events import EventLog, ReloadEvent
+from packbelt.live.observe.events import EventLog, ReloadEvent
 with EventLog(sys.argv[1]) as log:
     print("ready", flush=True)
     sys.stdin.readline()

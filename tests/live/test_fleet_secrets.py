@@ -28,10 +28,10 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 import packbelt
 from packbelt import ToolCall
 from packbelt.live.environment import resolve
-from packbelt.live.events import EventLog
+from packbelt.live.observe.events import EventLog
+from packbelt.live.observe.spans import Spans
 from packbelt.live.secret import Secret
-from packbelt.live.spans import Spans
-from packbelt.live.tokens import Account, FileStore, Grant
+from packbelt.live.servers.tokens import Account, FileStore, Grant
 
 FAULTY = Path(__file__).with_name("faulty_server.py")
 LITERAL = "canaryliteral93"
@@ -280,7 +280,7 @@ async def work(everything, workspace, environ, calls, *, ready=None):
     with tracing() as (provider, exporter):
         try:
             async with opened(workspace, environ=environ, runs=file, events=log) as fleet:
-                fleet.observer.spans = Spans(provider, content=True)
+                fleet._observer.spans = Spans(provider, content=True)
                 fleet.subscribe(lambda: listened.append(fleet.snapshot))
                 async with fleet.agent("boss", request="go") as boss:
                     turn = await boss.turn()
@@ -315,15 +315,15 @@ def look(everything, fleet, agent, turn):
         agent,
         turn,
         fleet.snapshot,
-        fleet.settings,
+        fleet._servers.settings,
         fleet.asking,
         fleet.runs,
         fleet.workspace,
         *spec.values(),
     ]
-    shown += [agent.scope, agent.marks, agent.messages, turn.belt, fleet.observer]
+    shown += [agent.scope, agent._record, agent.messages, turn.belt, fleet._observer]
     for name in spec:
-        connection = fleet.connection(name)
+        connection = fleet._connection(name)
         shown.append(connection)
         if connection is not None and connection._life is not None:
             life = connection._life
@@ -358,7 +358,9 @@ def world(tmp_path, pids, echoing, nothing_left):
 
 
 @pytest.mark.parametrize("shape", ["plain", "spelled otherwise"])
-def test_en09_en10_no_secret_of_a_server_that_works_is_in_argv_logs_or_prints(world, everything, tmp_path, echoing, shape):
+def test_en09_en10_no_secret_of_a_server_that_works_is_in_argv_logs_or_prints(
+    world, everything, tmp_path, echoing, shape
+):
     environ = environment(tmp_path, shape)
     given = {"token": environ["ENVIRONMENT"], "list": [{environ["HEADER"]: environ["QUERY"]}]}
     calls = [

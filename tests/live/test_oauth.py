@@ -32,7 +32,7 @@ from packbelt.live.servers.authority import MAX_ANSWER, Authority, NotAuthorized
 from packbelt.live.servers.connection import Connection, Settings
 from packbelt.live.servers.failure import Witness
 from packbelt.live.servers.oauth import OAuth, provider
-from packbelt.live.tokens import Account, FileStore, Grant, KeyringStore, TokenError, user_store
+from packbelt.live.servers.tokens import Account, FileStore, Grant, KeyringStore, TokenError, user_store
 from packbelt.model import ServerStatus
 from packbelt.model.outcome import Outcome
 

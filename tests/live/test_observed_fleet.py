@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 from fleet_world import agent_file, call, opened, place, server
 
-from packbelt.live.events import EventLog
+from packbelt.live.observe.events import EventLog
 from packbelt.model import Outcome
 
 CANARY = "canary-7f3a-value"

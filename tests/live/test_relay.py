@@ -121,7 +121,7 @@ def test_a_changed_list_reaches_children_at_their_next_turn(two):
             first = await child.turn()
             changed = anyio.Event()
             fleet.subscribe(changed.set)
-            brave = fleet.connection("brave")
+            brave = fleet._connection("brave")
 
             async def nothing():
                 pass
@@ -159,7 +159,7 @@ def test_a_cancelled_call_is_cancelled_at_the_server(two):
 
             with anyio.fail_after(10):
                 while (
-                    await fleet.connection("tavily").call("cancelled", {}, dispatching=nothing)
+                    await fleet._connection("tavily").call("cancelled", {}, dispatching=nothing)
                 ).text == "[]":
                     await anyio.sleep(0.02)
             for each in (child, boss):

@@ -63,9 +63,9 @@ def test_hr03_a_reload_that_changes_no_server_touches_none(tmp_path, pids):
     async def main():
         workspace = place(tmp_path, agents=AGENTS, servers={"db": server(pids, "echo")})
         async with opened(workspace) as fleet:
-            connection = fleet.connection("db")
+            connection = fleet._connection("db")
             await fleet.reload()
-            assert fleet.connection("db") is connection
+            assert fleet._connection("db") is connection
 
     anyio.run(main)
     pids.assert_gone(1)

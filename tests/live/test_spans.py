@@ -12,9 +12,9 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import NoOpTracerProvider, SpanKind, StatusCode, get_current_span
 
-from packbelt.live.observer import Observer
+from packbelt.live.observe.observer import Observer
+from packbelt.live.observe.spans import CAPTURE, NO_SPAN, Spans
 from packbelt.live.secret import Secret, masked
-from packbelt.live.spans import CAPTURE, NO_SPAN, Spans
 from packbelt.model import Outcome
 
 CANARY = "canary-7f3a"
@@ -309,7 +309,7 @@ def test_a_span_that_is_not_sampled_is_not_filled(exporter):
 CONFIGURED_LATER = """
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
-from packbelt.live.spans import Spans
+from packbelt.live.observe.spans import Spans
 spans = Spans()
 before = spans.active
 trace.set_tracer_provider(TracerProvider(shutdown_on_exit=False))
@@ -318,14 +318,14 @@ print(before, spans.active)
 WITHOUT = """
 import sys
 sys.modules["opentelemetry"] = None
-from packbelt.live.spans import Spans
+from packbelt.live.observe.spans import Spans
 spans = Spans()
 with spans.tool("clock", {}) as span:
     print(spans.active, span.recording)
 """
 NOT_IMPORTED = """
 import sys
-import packbelt.live.observer
+import packbelt.live.observe.observer
 print([name for name in sys.modules if name.startswith(("opentelemetry", "mcp", "anyio"))])
 """
 

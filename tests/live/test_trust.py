@@ -130,7 +130,7 @@ def test_a_write_that_fails_leaves_the_old_file(place, home, monkeypatch):
     def fail(_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("packbelt.live.trust.os.fsync", fail)
+    monkeypatch.setattr("packbelt.live.private.os.fsync", fail)
     with pytest.raises(TrustError, match="No space left on device"):
         trust.remember(place, [spec("b")])
     assert trust.file.read_bytes() == before

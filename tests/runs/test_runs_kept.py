@@ -235,7 +235,10 @@ def test_an_sdks_objects_are_kept_as_what_they_were_read_from(opened):
         citations: list | None = None
         media: str = Field("", alias="mediaType")
 
-    blocks = [Block(type="text", text="hi"), Block.model_validate({"type": "x", "text": "", "mediaType": "y"})]
+    blocks = [
+        Block(type="text", text="hi"),
+        Block.model_validate({"type": "x", "text": "", "mediaType": "y"}),
+    ]
 
     async def main():
         async with opened() as store:

@@ -70,8 +70,9 @@ class Steps:
         """
         if self.approvals == "packbelt":
             return False
+        form = await self.decided()
         turn = await self.agent.turn()
-        resolved = turn.resolve((await self.decided()).names.unspell(name), arguments)
+        resolved = turn.resolve(form.names.unspell(name), arguments)
         return not isinstance(resolved, Refusal) and resolved.approve
 
     async def run(self, id_: str, name: str, arguments: object, *, approved: bool = False) -> ToolResult:

@@ -8,7 +8,7 @@ from packbelt.belt.spell import Spell
 from packbelt.catalog.registry import bits
 from packbelt.model import Suggestion
 from packbelt.model.encode import compact
-from packbelt.model.text import inert
+from packbelt.model.text import few, inert
 
 if TYPE_CHECKING:
     from packbelt.belt.belt import Belt
@@ -47,9 +47,7 @@ class Voice:
 
     def listed(self, wire_names: Iterable[str]) -> str:
         """Names, cut to a number of them."""
-        names = [self.spell(name) for name in wire_names]
-        more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-        return ", ".join(names[:LISTED]) + more
+        return few([self.spell(name) for name in wire_names], most=LISTED)
 
 
 __all__ = ["LISTED", "Spell", "Voice"]

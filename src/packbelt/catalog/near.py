@@ -4,6 +4,8 @@ from collections.abc import Iterable
 
 from rapidfuzz import fuzz, process
 
+from packbelt.model.text import few
+
 _CLOSE = 70.0
 """Least likeness, of 100, that is worth a suggestion."""
 
@@ -30,7 +32,4 @@ def suggestion(word: str, known: Iterable[str], *, otherwise: str) -> str:
 
 def listed(words: Iterable[str], *, most: int = 12) -> str:
     """Words for people: sorted, with commas, cut to a number of them."""
-    all_of_them = sorted(words)
-    rest = len(all_of_them) - most
-    text = ", ".join(all_of_them[:most])
-    return f"{text} and {rest} more" if rest > 0 else text or "none"
+    return few(sorted(words), most=most) or "none"

@@ -12,7 +12,7 @@ from packbelt.catalog.snapshot import Snapshot
 from packbelt.catalog.workspace import MCP, Agent, Workspace
 from packbelt.checks.mentions import mentions
 from packbelt.model import AgentRefusedError, Code, Diagnostic, Level, PackbeltError, Where
-from packbelt.model.text import LIMIT, harmless, quoted
+from packbelt.model.text import LIMIT, few, harmless, quoted
 from packbelt.prompt.words import NAME, first_sentence
 from packbelt.turn import NOTHING, Turn, turn
 
@@ -165,9 +165,7 @@ def called(pack_id: str) -> str:
 
 def listed(names: Iterable[str], most: int = NAMED) -> str:
     """Names for people, cut to a number of them."""
-    known = list(names)
-    rest = len(known) - most
-    return ", ".join(known[:most]) + (f" and {rest} more" if rest > 0 else "")
+    return few(list(names), most=most)
 
 
 def _refusal(agent: str, reason: Diagnostic) -> Diagnostic:

@@ -23,7 +23,7 @@ def from_terminal(workspace: "Workspace", say: Callable[[str], None] | None) -> 
         TokenError: `PACKBELT_TOKENS` names no place, or the keyring's package is not installed.
     """
     from packbelt.live.servers.oauth import PATIENCE, OAuth
-    from packbelt.live.tokens import user_store
+    from packbelt.live.servers.tokens import user_store
 
     def interact(server: str, address: str) -> None:
         if say is not None:

@@ -73,10 +73,10 @@ def command(
     from packbelt.cli.connect_text import Watch
     from packbelt.cli.loaded import is_of, load_errors, report
     from packbelt.cli.output import note
-    from packbelt.live.events import EventLog
+    from packbelt.cli.runner import load_runner
     from packbelt.live.fleet import open as open_fleet
     from packbelt.live.foreground import foreground
-    from packbelt.live.runner import load_runner
+    from packbelt.live.observe.events import EventLog
     from packbelt.model import Outcome
 
     arguments = arguments_of(json)

@@ -13,8 +13,8 @@ from packbelt.cli.connect_text import Watch
 from packbelt.cli.json_forms import hint_json
 from packbelt.cli.output import note, write_json
 from packbelt.live.asking import Approval
-from packbelt.live.events import Event, EventLog, ServerEvent
 from packbelt.live.foreground import interruptible
+from packbelt.live.observe.events import Event, EventLog, ServerEvent
 from packbelt.model import Outcome, ToolResult
 from packbelt.model.encode import compact
 from packbelt.model.text import one_line

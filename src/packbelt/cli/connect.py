@@ -9,6 +9,7 @@ from click.shell_completion import CompletionItem
 
 from packbelt.cli.failure import FINDINGS, FINE
 from packbelt.cli.options import Source, with_source
+from packbelt.model.text import few
 
 if TYPE_CHECKING:
     from packbelt.catalog.snapshot import Snapshot
@@ -183,8 +184,7 @@ def base_of(source: Source, save: Path | None, *, named: bool) -> "Snapshot":
 def kept_words(known: "Snapshot", found: "Snapshot") -> str:
     """Which servers a snapshot has from before, as a part of a sentence; empty if none."""
     kept = [name for name in known.servers if name not in found.servers]
-    more = f" and {len(kept) - KEPT} more" if len(kept) > KEPT else ""
-    return f" (kept from {known.file}: {', '.join(kept[:KEPT])}{more})" if kept else ""
+    return f" (kept from {known.file}: {few(kept, most=KEPT)})" if kept else ""
 
 
 def snapshot_text(snapshot: "Snapshot") -> str:

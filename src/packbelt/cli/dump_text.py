@@ -22,6 +22,7 @@ from packbelt.cli.output import (
 from packbelt.cli.words import instead, place, show_servers, source_words
 from packbelt.cost import Cost, Method, line_tokens, shared_text
 from packbelt.model import NOTHING_TO_DO, Code, Diagnostic, State
+from packbelt.model.text import few
 
 if TYPE_CHECKING:
     from packbelt.belt import Belt, BeltTool
@@ -186,12 +187,7 @@ def _families(group: Sequence["BeltTool"]) -> str:
     """What the tools of a group are, in a few words."""
     if len(group) == 1:
         return group[0].tool.wire_name
-    return _names(list(dict.fromkeys(_family(entry) for entry in group)))
-
-
-def _names(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
+    return few(list(dict.fromkeys(_family(entry) for entry in group)), most=_NAMED)
 
 
 def _each(belt: "Belt", group: Sequence["BeltTool"], method: Method) -> None:
@@ -255,5 +251,5 @@ def _diagnostics(turn: "Turn") -> None:
         return
     title("Remarks")
     for one, *rest in kinds.values():
-        more = f"; so with {_names([other.name for other in rest])}" if rest else ""
+        more = f"; so with {few([other.name for other in rest], most=_NAMED)}" if rest else ""
         say("  ", (f"{one.level} ", LEVEL_STYLE[one.level]), (spot_of(one), "dim"), words_of(one, more))

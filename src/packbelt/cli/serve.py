@@ -197,10 +197,10 @@ def _fleet(
     """
     from dataclasses import replace
 
+    from packbelt.cli.runner import load_runner
     from packbelt.gateway.brief import no_run
     from packbelt.gateway.client import unanswered
     from packbelt.live.fleet import open as open_fleet
-    from packbelt.live.runner import load_runner
 
     return open_fleet(
         workspace,
@@ -230,26 +230,28 @@ def _tokens(workspace: "Workspace", file: Path | None, agents: tuple[str, ...]) 
     """The tokens of the agents that are to be served.
 
     Raises:
-        TokenError: there are none, or they cannot be used.
+        BearerTokenError: there are none, or they cannot be used.
     """
     import os
 
-    from packbelt.gateway.tokens import VARIABLE, TokenError, Tokens
+    from packbelt.gateway.tokens import VARIABLE, BearerTokenError, Tokens
 
     wanted = agents or tuple(workspace.agents)
     found = Tokens.of_file(file, wanted) if file is not None else Tokens.of_environment(os.environ)
     if found is None:
-        raise TokenError(
+        raise BearerTokenError(
             "--http wants a bearer token for each agent, and there is none",
             mend=f"give --tokens FILE (it is made if it does not exist), or set {VARIABLE} to NAME=TOKEN,...",
         )
     if not found.agents:
-        raise TokenError(f"{found.source} holds no token", mend="write a line NAME=TOKEN for each agent")
+        raise BearerTokenError(
+            f"{found.source} holds no token", mend="write a line NAME=TOKEN for each agent"
+        )
     for name in found.agents:
         _must_know(workspace, name)
     missing = [name for name in agents if name not in found.agents]
     if missing:
-        raise TokenError(
+        raise BearerTokenError(
             f"{found.source} has no token for {', '.join(missing)}", mend="add one", name=missing[0]
         )
     return found.of(wanted)

@@ -8,6 +8,7 @@ import click
 
 from packbelt.cli.output import note, several
 from packbelt.model import ServerStatus
+from packbelt.model.text import few
 
 if TYPE_CHECKING:
     from packbelt.gateway.agent import Served
@@ -76,8 +77,8 @@ class Reporter:
     def _servers(self) -> None:
         refused = self._fleet.refused
         if refused:
-            names, more = sorted(refused), len(refused) - NAMED
-            named = ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
+            names = sorted(refused)
+            named = few(names, most=NAMED)
             self._say(
                 f"not trusted, and left out: {named}; say --trust, or `always` to packbelt connect",
                 event="untrusted", servers=names,

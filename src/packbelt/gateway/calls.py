@@ -4,12 +4,11 @@ import mcp_types as t
 from pydantic import ValidationError
 
 from packbelt.belt.spell import Spell
-from packbelt.gateway.brief import Briefing
 from packbelt.gateway.client import UNANSWERED, Ask, Client, from_server, question, unaskable
 from packbelt.gateway.rounds import Rounds, approved, asks_approval
 from packbelt.live.agent import LiveAgent
-from packbelt.live.asking import Approval, Asking
-from packbelt.model import Answer, Call, HandOff, Outcome, Refusal, ToolCall, ToolResult
+from packbelt.live.asking import Approval
+from packbelt.model import Answer, Outcome, Refusal, ToolCall
 from packbelt.turn import Turn
 
 Result = t.CallToolResult | t.InputRequiredResult
@@ -25,16 +24,12 @@ class Caller:
     Args:
         live: the agent at work.
         spell: how its clients show a wire name.
-        briefing: answers hand-offs with a brief; None where they are run, or not on the belt.
         rounds: keeps calls that wait for an answer; None where nothing may be kept between requests.
     """
 
-    def __init__(
-        self, live: LiveAgent, spell: Spell, briefing: Briefing | None, rounds: Rounds | None
-    ) -> None:
+    def __init__(self, live: LiveAgent, spell: Spell, rounds: Rounds | None) -> None:
         self._live = live
         self._spell = spell
-        self._briefing = briefing
         self._rounds = rounds
 
     async def call(self, turn: Turn, client: Client, params: t.CallToolRequestParams) -> Result:
@@ -50,39 +45,21 @@ class Caller:
             resumed = self._rounds and await self._rounds.resume(params.request_state, params.input_responses)
             return resumed or _said("This call waits no more for an answer. Make it anew.")
         if not (client.modern and client.can_be_asked):
-            return await self._made(turn, params, _Desk(client, client.ask if client.can_be_asked else None))
+            return await self._made(params, _Desk(client, client.ask if client.can_be_asked else None))
         if given is None:
             resolved = turn.resolve(params.name, params.arguments, self._spell)
             if not isinstance(resolved, Refusal) and resolved.approve:
-                return asks_approval(question(_approval(self._live, resolved)))
+                return asks_approval(question(Approval.of(self._live.path, resolved)))
         if self._rounds is None:
-            return await self._made(turn, params, _Desk(client, None, given))
-        return await self._rounds.begin(lambda ask: self._made(turn, params, _Desk(client, ask, given)))
+            return await self._made(params, _Desk(client, None, given))
+        return await self._rounds.begin(lambda ask: self._made(params, _Desk(client, ask, given)))
 
-    async def _made(self, turn: Turn, params: t.CallToolRequestParams, desk: "_Desk") -> t.CallToolResult:
+    async def _made(self, params: t.CallToolRequestParams, desk: "_Desk") -> t.CallToolResult:
         call = ToolCall(str(desk.client.context.request_id), params.name, params.arguments)
-        handoff = turn.resolve(call.name, call.arguments, self._spell) if self._briefing else None
-        if self._briefing and isinstance(handoff, HandOff):
-            brief = self._briefing.answer(handoff, turn.belt.registry)
-            result = await self._briefed(call, handoff, brief, desk)
-        else:
-            (result,) = await self._live.run([call], approve=desk.approve, elicit=desk.elicit)
+        (result,) = await self._live.run([call], approve=desk.approve, elicit=desk.elicit)
         if desk.unasked and result.outcome is Outcome.REJECTED:
             return _said(unaskable(desk.unasked, desk.client))
         return result_of(result.answer, modern=desk.client.modern)
-
-    async def _briefed(self, call: ToolCall, handoff: HandOff, brief: Answer, desk: "_Desk") -> ToolResult:
-        """What the relay does with a hand-off, but that the brief is the answer."""
-        with self._live.fleet.observer.call(self._live, call) as seen:
-            answer = brief
-            if handoff.approve:
-                refusal = await Asking(desk.approve).refusal(_approval(self._live, handoff))
-                seen.asked(refusal)
-                if refusal:
-                    answer = Answer.of_text(refusal, Outcome.REJECTED)
-            if answer is brief:
-                seen.admitted(handoff)
-            return seen.ended(ToolResult(call, answer, handoff.tool.id))
 
 
 class _Desk:
@@ -119,17 +96,6 @@ class _Desk:
         if self._ask is None or not self.client.takes(asked):
             return UNANSWERED
         return await self._ask(from_server(server, asked))
-
-
-def _approval(live: LiveAgent, resolved: Call | HandOff) -> Approval:
-    if isinstance(resolved, Call):
-        return Approval(live.path, resolved.tool, resolved.arguments)
-    given = {
-        "request": resolved.request,
-        "context": resolved.context,
-        "mcp_servers": resolved.mcp_servers,
-    }
-    return Approval(live.path, resolved.tool, {key: said for key, said in given.items() if said is not None})
 
 
 def result_of(answer: Answer, *, modern: bool) -> t.CallToolResult:

@@ -166,12 +166,12 @@ class _Hosted:
             server.hang_up()
 
     async def _host(self, name: str, ready: anyio.Event) -> None:
-        state = RequestStateSecurity(keys=[self._tokens.key(name)])
-        server = AgentServer(name, self._manner, state, connected=False)
+        state, manner = RequestStateSecurity(keys=[self._tokens.key(name)]), self._manner
+        server = AgentServer(name, manner, state, connected=False)
         manager = StreamableHTTPSessionManager(server.mcp, stateless=True, max_request_body_size=MAX_BODY)
         try:
             async with (
-                Served(self._fleet, name, self._manner.spell, remembers=False) as live,
+                Served(self._fleet, name, manner.spell, manner.briefing, remembers=False) as live,
                 server.serving(live),
                 manager.run(),
             ):

@@ -85,15 +85,17 @@ def _read(
     loop: AbstractEventLoop, source: int, give: MemoryObjectSendStream[SessionMessage | Exception]
 ) -> None:
     """The reading thread: one message a line, none taken before the last one was."""
-    rest = b""
-    with suppress(
-        OSError, RuntimeError, CancelledError, anyio.BrokenResourceError, anyio.ClosedResourceError
-    ):
+    rest = bytearray()
+    with suppress(OSError, RuntimeError, CancelledError, *_CLOSED):
         while chunk := os.read(source, _CHUNK):
-            *lines, rest = (rest + chunk).split(b"\n")
+            rest += chunk
+            if b"\n" not in chunk:  # a long message is looked through once
+                lines: list[bytearray] = []
+            else:
+                *lines, rest = rest.split(b"\n")
             for line in lines:
                 if line.strip():
-                    run_coroutine_threadsafe(give.send(_message(line)), loop).result()
+                    run_coroutine_threadsafe(give.send(_message(bytes(line))), loop).result()
             if len(rest) > MAX_LINE:
                 break
     with suppress(RuntimeError):  # the loop is closed
@@ -116,9 +118,7 @@ class _Writer:
         self._next: bytes | None = None
         self._wake = threading.Event()
         self._done = anyio.Event()
-        self.broken = False
-        self.thread = threading.Thread(target=self._run, name="packbelt: output", daemon=True)
-        self.thread.start()
+        threading.Thread(target=self._run, name="packbelt: output", daemon=True).start()
 
     async def write(self, data: bytes) -> None:
         """Write it all; where nobody reads any more it is dropped."""
@@ -139,11 +139,9 @@ class _Writer:
             data = self._next
             if data is None:
                 return
-            try:
+            with suppress(OSError):  # nobody reads any more
                 while data:
                     data = data[os.write(self._sink, data) :]
-            except OSError:
-                self.broken = True
             try:
                 self._loop.call_soon_threadsafe(self._done.set)
             except RuntimeError:  # the loop is closed

@@ -64,7 +64,7 @@ class Rounds:
 
     def __init__(self, tasks: TaskGroup) -> None:
         self._tasks = tasks
-        self._waiting: dict[str, _Waiting] = {}
+        self._waiting: dict[str, tuple[_Waiting, t.ElicitRequestParams]] = {}
 
     async def begin(self, work: Work) -> t.CallToolResult | t.InputRequiredResult:
         """Make a call: its result, or what it asks first."""
@@ -76,7 +76,8 @@ class Rounds:
                 call.turn.set()
                 with anyio.move_on_after(PATIENCE):
                     await call.answered.wait()
-                call.asked = None
+                if call.answer is None:  # too late: whoever answers now is told how the call ended
+                    call.asked, call.turn = None, anyio.Event()
                 return call.answer or UNANSWERED
 
         async def run() -> None:
@@ -95,14 +96,14 @@ class Rounds:
         self, state: str, responses: t.InputResponses | None
     ) -> t.CallToolResult | t.InputRequiredResult | None:
         """The next round of a waiting call; None where no such call waits any more."""
-        call = self._waiting.pop(state, None)
-        if call is None:
+        if state not in self._waiting:
             return None
-        answer = (responses or {}).get(_ANSWER)
-        call.turn = anyio.Event()
-        call.answer = answer if isinstance(answer, t.ElicitResult) else UNANSWERED
-        call.asked = None
-        call.answered.set()
+        call, asked = self._waiting.pop(state)
+        if call.asked is asked:  # else its patience ended, and the answer is to no question any more
+            answer = (responses or {}).get(_ANSWER)
+            call.answer = answer if isinstance(answer, t.ElicitResult) else UNANSWERED
+            call.asked, call.turn = None, anyio.Event()
+            call.answered.set()
         return await self._until(call)
 
     async def _until(self, call: _Waiting) -> t.CallToolResult | t.InputRequiredResult:
@@ -118,14 +119,10 @@ class Rounds:
             return call.result
         if call.asked is None or not self._room():
             call.scope.cancel()
-            return t.CallToolResult(
-                content=[
-                    t.TextContent(type="text", text="The call was ended: too many calls wait for answers.")
-                ],
-                is_error=True,
-            )
+            text = "The call was ended: too many calls wait for answers."
+            return t.CallToolResult(content=[t.TextContent(type="text", text=text)], is_error=True)
         state = secrets.token_urlsafe(16)
-        self._waiting[state] = call
+        self._waiting[state] = call, call.asked
         return t.InputRequiredResult(
             input_requests={_ANSWER: t.ElicitRequest(params=call.asked)}, request_state=state
         )
@@ -133,9 +130,7 @@ class Rounds:
     def _room(self) -> bool:
         """Whether one more call may wait; those whose patience ended and that nobody asked for are let go."""
         if len(self._waiting) >= AT_ONCE:
-            over = [
-                state for state, call in self._waiting.items() if call.turn.is_set() and call.asked is None
-            ]
+            over = [state for state, (call, asked) in self._waiting.items() if call.asked is not asked]
             for state in over:
                 del self._waiting[state]
         return len(self._waiting) < AT_ONCE

@@ -31,7 +31,7 @@ from packbelt.gateway.client import Client, Context
 from packbelt.gateway.rounds import Rounds
 from packbelt.gateway.shelf import Shelf
 from packbelt.gateway.spelling import spelling
-from packbelt.live.agent import LiveTurn
+from packbelt.live.turn import LiveTurn
 from packbelt.model import PackbeltError, ServerStatus
 from packbelt.providers import Form
 
@@ -127,7 +127,7 @@ class AgentServer:
             async with anyio.create_task_group() as tasks:
                 self._live = live
                 rounds = Rounds(tasks) if self._connected else None
-                self._caller = Caller(live, self._manner.spell, self._manner.briefing, rounds)
+                self._caller = Caller(live, self._manner.spell, rounds)
                 tasks.start_soon(self._watch, live)
                 self._open.set()
                 yield
@@ -196,7 +196,8 @@ class AgentServer:
             await self._open.wait()
         if not self._open.is_set():
             return STARTING.format(agent=self.name)
-        return str((await self._form()).kwargs.get("instructions", ""))
+        with _told():
+            return str((await self._form()).kwargs.get("instructions", ""))
 
     # tools ----------------------------------------------------------------------------------------------
 

@@ -54,7 +54,11 @@ async def serve_stdio(
         await tasks.start(on_signal, talking.cancel)
         tasks.start_soon(talk)
         try:
-            async with fleet, Served(fleet, name, manner.spell, remembers=True) as live, server.serving(live):
+            async with (
+                fleet,
+                Served(fleet, name, manner.spell, manner.briefing, remembers=True) as live,
+                server.serving(live),
+            ):
                 opened = True
                 if on_ready:
                     on_ready(live)

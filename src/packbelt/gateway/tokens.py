@@ -7,14 +7,13 @@ for each agent, which its owner alone may read. Only their digests are kept; no 
 import os
 import re
 import secrets
-import stat
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
+from packbelt.live import private
 from packbelt.model import PackbeltError, Where
 
 VARIABLE = "PACKBELT_SERVE_TOKENS"
@@ -25,8 +24,8 @@ _TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 """What a bearer token is made of (RFC 6750, 2.1)."""
 
 
-class TokenError(PackbeltError):
-    """The tokens cannot be used. Never holds one."""
+class BearerTokenError(PackbeltError):
+    """The gateway's tokens cannot be used. Never holds one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ class Tokens:
         """The tokens of `PACKBELT_SERVE_TOKENS`, or None where it is not set or empty.
 
         Raises:
-            TokenError: it is not `agent=token`, separated by commas.
+            BearerTokenError: it is not `agent=token`, separated by commas.
         """
         text = environ.get(VARIABLE, "")
         if not text.strip():
@@ -84,11 +83,14 @@ class Tokens:
         """The tokens of a file; one that does not exist is made, with a random token for each agent.
 
         Raises:
-            TokenError: others can read it, it cannot be read or written, or a line is not `agent=token`.
+            BearerTokenError: others can read it, it cannot be read or written, or a line is not
+                `agent=token`.
         """
         try:
             with file.open("rb") as opened:
-                _check_owner(file, os.fstat(opened.fileno()))
+                if private.others_can_use(os.fstat(opened.fileno())):
+                    mend = f"make it yours alone: chmod 600 {file}"
+                    raise _error(file, "others than you can read it", mend)
                 raw = opened.read(_MAX_FILE)
         except FileNotFoundError:
             return cls._made(file, list(agents))
@@ -108,9 +110,7 @@ class Tokens:
         tokens = {agent: secrets.token_urlsafe(32) for agent in agents}
         text = "# packbelt serve --http: agent=token\n" + "".join(f"{a}={t}\n" for a, t in tokens.items())
         try:
-            handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(handle, "w", encoding="utf-8") as opened:
-                opened.write(text)
+            private.create(file, text)
         except OSError as error:
             raise _error(file, f"the file cannot be made: {error.strerror}", "check its directory") from None
         return cls({a: _digest(t) for a, t in tokens.items()}, str(file), tuple(tokens))
@@ -149,13 +149,6 @@ def _digest(token: str) -> bytes:
     return sha256(token.encode()).digest()
 
 
-def _check_owner(file: Path, status: os.stat_result) -> None:
-    if sys.platform == "win32":
-        return
-    if status.st_uid != os.geteuid() or status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise _error(file, "others than you can read it", f"make it yours alone: chmod 600 {file}")
-
-
-def _error(file: Path | None, problem: str, mend: str) -> TokenError:
+def _error(file: Path | None, problem: str, mend: str) -> BearerTokenError:
     where = Where(str(file)) if file else None
-    return TokenError(f"the tokens cannot be used: {problem}", where=where, mend=mend)
+    return BearerTokenError(f"the tokens cannot be used: {problem}", where=where, mend=mend)

@@ -1,8 +1,8 @@
 """`LiveAgent`: one agent at work, with the servers that are its own, its run's record, and its children."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,16 +13,17 @@ from packbelt.belt.scope import subject_of
 from packbelt.catalog.registry import bind
 from packbelt.catalog.snapshot import ServerState, Snapshot
 from packbelt.live.asking import Approve, Asking, Elicit
-from packbelt.live.hosting import Servers
-from packbelt.live.marks import Marks
-from packbelt.live.observer import Work
+from packbelt.live.handoff import hand_off
+from packbelt.live.observe.observer import Work
 from packbelt.live.reading import list_resources, list_templates, read_resource
 from packbelt.live.relay import relay_all
 from packbelt.live.runs import Run, RunStatus
-from packbelt.live.scopes import scope_data
+from packbelt.live.runs.marks import Marks
+from packbelt.live.runs.scopes import new_run
 from packbelt.live.servers.connection import Connection
-from packbelt.model import PackbeltError, Permission, ToolCall, ToolResult
-from packbelt.turn import AgentHandle, Turn
+from packbelt.live.turn import LiveTurn
+from packbelt.model import Answer, HandOff, PackbeltError, Permission, ToolCall, ToolResult
+from packbelt.turn import AgentHandle
 
 if TYPE_CHECKING:
     import mcp_types
@@ -30,37 +31,18 @@ if TYPE_CHECKING:
     from packbelt.live.fleet import Fleet
 
 
-@dataclass(frozen=True)
-class LiveTurn(Turn):
-    """A turn whose calls can be run."""
-
-    _agent: "LiveAgent" = field(kw_only=True, repr=False, compare=False)
-
-    async def run(
-        self, calls: Iterable[ToolCall], *, approve: Approve | None = None, elicit: Elicit | None = None
-    ) -> list[ToolResult]:
-        """Run a reply's calls side by side; the results come in the order of the calls.
-
-        Each call passes the gate as it stands now, which may have changed since this turn was decided. What
-        fails costs its own result and no other; nothing is ever tried twice.
-
-        Args:
-            calls: from a model's reply.
-            approve: who is asked for approvals instead of the fleet's `approve`.
-            elicit: who answers servers' questions instead of the fleet's `elicit`.
-        """
-        return await self._agent.run(calls, approve=approve, elicit=elicit)
-
-
 class LiveAgent:
     """One agent at work on one request. Made by `Fleet.agent` and `LiveAgent.spawn`; entered once.
 
     Attributes:
+        fleet: whose connections, runs and event log it shares.
         scope: who it is, on whose behalf, and what the spawns above it cut.
+        parent: the agent that spawned it, or None for a root.
         request: what it was asked.
+        asking: who is asked for approvals, and who answers servers' questions.
         messages: its conversation, for the host to keep in its own form (JSON): it is what `send_input`
             continues, and what `fork_context` hands to a child.
-        over: whether it was left.
+        output: its answer, for its run's record; set by whoever runs it.
     """
 
     def __init__(
@@ -73,6 +55,7 @@ class LiveAgent:
         parent: "LiveAgent | None" = None,
         asking: Asking | None = None,
         claimed: Run | None = None,
+        handle: Callable[..., AgentHandle] = AgentHandle,
     ) -> None:
         self.fleet = fleet
         self.scope = scope
@@ -81,16 +64,15 @@ class LiveAgent:
         self.parent = parent
         self.asking: Asking = asking or (parent.asking if parent else fleet.asking)
         self._above = len(scope.path) - 1  # agents of its path that have started
-        self._handle = AgentHandle(fleet.workspace, scope, runtime=fleet.runtime, above=self._above)
-        self._own = Servers(fleet.tasks, fleet.settings, fleet.notify)
+        self._handle = handle(fleet.workspace, scope, fleet._runtime, above=self._above)
+        self._own = fleet._servers_of_a_run()
         self._claimed = claimed
         self._marks: Marks | None = None
         self._seen: tuple[Snapshot, list[Mapping[str, ServerState]]] | None = None
         self._joined: Snapshot = fleet.snapshot
         self._turn: LiveTurn | None = None
         self._kept = len(self.messages)
-        self._entered = False
-        self.over = False
+        self._entered = self._over = False
         self._stack = ExitStack()
         self._work: Work
         self.output = ""
@@ -114,10 +96,10 @@ class LiveAgent:
         Raises:
             RuntimeError: it was not entered.
         """
-        return self.marks.id
+        return self._record.id
 
     @property
-    def marks(self) -> Marks:
+    def _record(self) -> Marks:
         """Its run's record.
 
         Raises:
@@ -129,18 +111,24 @@ class LiveAgent:
 
     @property
     def spoiled(self) -> bool:
-        """Whether a call of it, or of a run below, ended unknown."""
+        """Whether a call of it, or of a run below, ended unknown: its run cannot be continued then."""
         return self._marks is not None and self._marks.spoiled
 
-    def check_at_work(self) -> None:
+    def _check_at_work(self) -> None:
         """Return where it was entered and not left.
 
         Raises:
             RuntimeError: it was not entered, or was left.
         """
-        if self.over:
+        if self._over:
             raise RuntimeError(f"agent {self.name!r} was left: it is used inside its `async with`")
-        self.marks  # noqa: B018 - it raises
+        self._record  # noqa: B018 - it raises
+
+    def _check_can_work(self) -> None:
+        """Return where its fleet is open and the agent above it at work."""
+        self.fleet._check_open()
+        if self.parent:
+            self.parent._check_at_work()
 
     # its life -------------------------------------------------------------------------------------------
 
@@ -155,60 +143,58 @@ class LiveAgent:
         """
         if self._entered:
             raise RuntimeError("a LiveAgent is entered once; make another by `agent` or `spawn`")
-        self.fleet.check_open()
-        if self.parent:
-            self.parent.check_at_work()
         self._entered = True
         try:
+            self._check_can_work()
+            self.fleet._agents.add(self)  # from here on it is told of a new workspace
+            self._reload()
             await self._start_own()
+            self._check_can_work()  # a start takes time
             self._handle.turn(self.snapshot)
-            run = self._claimed or self.fleet.new_run(
-                self.name,
+            run = self._claimed or new_run(
+                self.fleet.workspace.root,
+                self.scope,
                 parent=self.parent.run_id if self.parent else None,
-                scope=scope_data(self.scope),
                 request=self.request,
                 messages=self.messages,
             )
+            marks = Marks(self.fleet.runs, run, self.parent._record if self.parent else None)
             if self._claimed is None:
-                await self.fleet.runs.create(run)
-            self._marks = Marks(self.fleet.runs, run, self.parent.marks if self.parent else None)
+                await marks.create(run)
         except BaseException as error:
+            self.fleet._agents.discard(self)
             await self._own.end()
-            await self._give_back(error)
+            if self._claimed:  # it may be continued when it can be
+                await Marks(self.fleet.runs, self._claimed).give_back(self._claimed, _why(error))
             raise
-        self._work = self._stack.enter_context(
-            self.fleet.observer.run(self, resumed=self._claimed is not None)
-        )
-        self.fleet.entered(self)
+        self._marks = marks
+        resumed = self._claimed is not None
+        self._work = self._stack.enter_context(self.fleet._observer.run(self, resumed=resumed))
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End its own servers, and settle its run: completed, or failed where it ends by an exception."""
-        self.fleet.left(self)
-        self.over = True
+        """End its own servers, and settle its run: completed, or failed where it ends by an exception.
+
+        Raises:
+            PackbeltError: it ends without an exception, and its run's record cannot be written.
+        """
+        self.fleet._agents.discard(self)
+        self._over = True
         status = RunStatus.COMPLETED if error is None else RunStatus.FAILED
         why = "" if error is None else _why(error)
         with self._stack, anyio.CancelScope(shield=True):
             try:
                 await self._own.end()
             finally:
-                self._work.ended(status, resumable=not self.marks.spoiled, reason=why)
                 try:
-                    await self.marks.finish(status, output=self.output, messages=self.messages, why=why)
+                    await self._record.finish(status, output=self.output, messages=self.messages, why=why)
                 except PackbeltError:
                     if error is None:  # else what ended the run matters more
                         raise
-
-    async def _give_back(self, error: BaseException) -> None:
-        """A run that was taken up and cannot go on is not at work: it may be continued when it can."""
-        run = self._claimed
-        if run is not None:
-            with anyio.CancelScope(shield=True), suppress(PackbeltError):
-                why = f"it could not be continued: {_why(error)}"
-                marks = Marks(self.fleet.runs, run)
-                await marks.finish(RunStatus.FAILED, output=run.output, messages=run.messages, why=why)
+                finally:
+                    self._work.ended(status, resumable=not self._record.spoiled, reason=why)
 
     async def _start_own(self) -> None:
         fleet, workspace = self.fleet, self.fleet.workspace
@@ -216,14 +202,14 @@ class LiveAgent:
         if agent is None or not agent.inline:
             return
         # What the spawns above cut is not started: the scope says what is left.
-        registry = bind(workspace, self.snapshot, fleet.runtime)
+        registry = bind(workspace, self.snapshot, fleet._runtime)
         subject = subject_of(registry, self.scope, started=self._above)
         specs = [workspace.inline[name] for name in agent.inline if name in subject.servers]
-        await self._own.start(fleet.wanted(specs), fleet.refused, fleet.concurrency, merge=True)
+        await fleet._start(self._own, specs, merge=True)
 
-    def reload(self) -> None:
+    def _reload(self) -> None:
         """The fleet's workspace was loaded anew; the next turn is decided by it."""
-        self._handle.reload(self.fleet.workspace, self.fleet.runtime)
+        self._handle.reload(self.fleet.workspace, self.fleet._runtime)
 
     # what is true for it --------------------------------------------------------------------------------
 
@@ -241,15 +227,15 @@ class LiveAgent:
 
     def _states(self) -> list[Mapping[str, ServerState]]:
         """States of the servers of the runs from the root down to this one; the nearer one wins."""
-        above = self.parent._states() if self.parent else []  # noqa: SLF001 - its own kind
+        above = self.parent._states() if self.parent else []
         return [*above, self._own.states]
 
-    def connection(self, server: str) -> Connection | None:
+    def _connection(self, server: str) -> Connection | None:
         """The connection behind a server's name: its own, one of a run above, or a shared one."""
         found = self._own.connection(server)
         if found is not None:
             return found
-        return self.parent.connection(server) if self.parent else self.fleet.connection(server)
+        return self.parent._connection(server) if self.parent else self.fleet._connection(server)
 
     # its turns ------------------------------------------------------------------------------------------
 
@@ -260,15 +246,15 @@ class LiveAgent:
             UnknownAgentError, AgentBrokenError: its file is gone or no longer loads.
             RuntimeError: it was not entered, or was left.
         """
-        self.check_at_work()
+        self._check_at_work()
         if len(self.messages) != self._kept:
-            await self.marks.keep(self.messages)
+            await self._record.keep(self.messages)
             self._kept = len(self.messages)
         decided = self._handle.turn(self.snapshot)
         before = self._turn
         if before is None or before.belt is not decided.belt:
             self._turn = LiveTurn(decided.belt, decided.vanished, _agent=self)
-            self.fleet.observer.turn(self, self._turn, before)
+            self.fleet._observer.turn(self, self._turn, before)
             return self._turn
         return before
 
@@ -280,21 +266,29 @@ class LiveAgent:
     async def run(
         self, calls: Iterable[ToolCall], *, approve: Approve | None = None, elicit: Elicit | None = None
     ) -> list[ToolResult]:
-        """Run calls: see `LiveTurn.run`."""
-        self.marks  # noqa: B018 - it raises where the agent was not entered
+        """Run calls: see `LiveTurn.run`.
+
+        Raises:
+            RuntimeError: it was not entered.
+        """
+        self._record  # noqa: B018 - it raises where the agent was not entered
         asking = Asking(approve or self.asking.approve, elicit or self.asking.elicit)
         return await relay_all(self, list(calls), asking)
+
+    async def _hand_off(self, resolved: HandOff, asking: Asking) -> Answer:
+        """What an admitted hand-off comes to."""
+        return await hand_off(self, resolved, asking)
 
     # resources ------------------------------------------------------------------------------------------
 
     async def resources(self) -> list["mcp_types.Resource"]:
         """Every resource that it may read; a server that does not answer costs its own."""
-        self.check_at_work()
+        self._check_at_work()
         return await list_resources(self)
 
     async def resource_templates(self) -> list["mcp_types.ResourceTemplate"]:
         """Every resource template that it may use; a server that does not answer costs its own."""
-        self.check_at_work()
+        self._check_at_work()
         return await list_templates(self)
 
     async def read_resource(self, uri: str, *, server: str | None = None) -> "mcp_types.ReadResourceResult":
@@ -307,7 +301,7 @@ class LiveAgent:
         Raises:
             ResourceError: no server that the agent has offers it, or it could not be read.
         """
-        self.check_at_work()
+        self._check_at_work()
         return await read_resource(self, uri, server)
 
     # its children ---------------------------------------------------------------------------------------

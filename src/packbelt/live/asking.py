@@ -3,10 +3,10 @@
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from packbelt.live.hostcode import is_its_own
-from packbelt.model import Tool
+from packbelt.model import Call, HandOff, Tool
 
 if TYPE_CHECKING:
     import mcp_types
@@ -25,6 +25,24 @@ class Approval:
     path: tuple[str, ...]
     tool: Tool
     arguments: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, path: tuple[str, ...], resolved: Call | HandOff) -> Self:
+        """What is asked about an admitted call.
+
+        Args:
+            path: the agents from the root down to the one that calls.
+            resolved: what the call came to.
+        """
+        return cls(path, resolved.tool, arguments_of(resolved))
+
+
+def arguments_of(resolved: Call | HandOff) -> dict[str, Any]:
+    """What a tool is called with; for a hand-off, what of it was given."""
+    if isinstance(resolved, Call):
+        return dict(resolved.arguments)
+    given = {"request": resolved.request, "context": resolved.context, "mcp_servers": resolved.mcp_servers}
+    return {key: value for key, value in given.items() if value is not None}
 
 
 Approve = Callable[[Approval], bool | Awaitable[bool]]

@@ -1,11 +1,10 @@
 """`Fleet`: what agents share while they work: connections, the snapshot, runs and the event log."""
 
 import logging
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
-from time import time
 from types import TracebackType
 from typing import Any, Self
 
@@ -19,22 +18,23 @@ from packbelt.catalog.snapshot import ServerState, Snapshot
 from packbelt.catalog.workspace import ServerSpec, Workspace
 from packbelt.live.agent import LiveAgent
 from packbelt.live.asking import Approve, Asking, Elicit
-from packbelt.live.events import EventLog, Sink
 from packbelt.live.handoff import run_to_answer
-from packbelt.live.hosting import Servers
+from packbelt.live.listeners import Listeners
 from packbelt.live.logs import mask
-from packbelt.live.observer import Observer
+from packbelt.live.observe.events import EventLog, Sink
+from packbelt.live.observe.observer import Observer
 from packbelt.live.reload import changed_servers, reloaded
-from packbelt.live.runs import Run, RunStore, UnknownRunError
-from packbelt.live.runs.open import new_run_id, open_runs
-from packbelt.live.scopes import scope_of
+from packbelt.live.runs import RunStore, UnknownRunError
+from packbelt.live.runs.open import open_runs
+from packbelt.live.runs.scopes import scope_of
 from packbelt.live.servers.connection import Connection, Settings
+from packbelt.live.servers.hosting import Servers
 from packbelt.live.servers.oauth import OAuth
-from packbelt.live.tokens import user_store
+from packbelt.live.servers.tokens import user_store
 from packbelt.live.trust import Trust
-from packbelt.model import Answer, PackbeltError, ServerStatus
+from packbelt.model import Answer, PackbeltError
 
-_log = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 RunAgent = Callable[[LiveAgent, str], Awaitable[Any]]
 """The host's model loop: given an agent and a request, it gives the agent's answer."""
@@ -42,7 +42,7 @@ RunAgent = Callable[[LiveAgent, str], Awaitable[Any]]
 AT_ONCE = 16
 """Servers that start at the same time; each has its whole start time from when its turn comes."""
 MAX_SERVERS = 256
-"""Shared servers of one fleet; the rest fails."""
+"""Servers of one workspace, shared and agents' own; the rest fails."""
 
 
 class FleetError(PackbeltError):
@@ -62,8 +62,8 @@ class Fleet:
     """
 
     runs: RunStore
-    tasks: TaskGroup
-    settings: Settings
+    _tasks: TaskGroup
+    _servers: Servers
 
     def __init__(
         self,
@@ -83,8 +83,10 @@ class Fleet:
         self.asking = asking
         self.snapshot = snapshot
         self.refused: Mapping[str, str] = {}
-        self.observer = Observer(EventLog.of(events), mask=mask)
-        self.runtime = Runtime(frozenset(workspace.handlers), run is not None)
+        self._log = EventLog.of(events)
+        self._owns_log = isinstance(events, str | Path)
+        self._observer = Observer(self._log, mask=mask)
+        self._runtime = Runtime(frozenset(workspace.handlers), run is not None)
         self._given = snapshot
         self._trust = trust
         self._runs = runs
@@ -93,8 +95,7 @@ class Fleet:
         self._stack = AsyncExitStack()
         self._entered = self._open = False
         self._agents: set[LiveAgent] = set()
-        self._began: dict[str, float] = {}
-        self._listeners: list[Callable[[], None]] = []
+        self._listeners = Listeners()
         self._reloading = anyio.Lock()
 
     # its life -------------------------------------------------------------------------------------------
@@ -111,11 +112,13 @@ class Fleet:
             raise RuntimeError("a Fleet is entered once; make another by `packbelt.open`")
         self._entered = True
         async with AsyncExitStack() as stack:
+            if self._owns_log:
+                stack.callback(self._log.close)
             self.runs = await stack.enter_async_context(open_runs(self._runs, workspace=self.workspace.root))
-            self.tasks = anyio.create_task_group()
-            await self.tasks.__aenter__()
+            self._tasks = anyio.create_task_group()
+            await self._tasks.__aenter__()
             stack.push_async_callback(self._leave_tasks)
-            self.settings = Settings(
+            settings = Settings(
                 root=self.workspace.root,
                 times=self.workspace.config.times,
                 environ=self._environ,
@@ -123,9 +126,10 @@ class Fleet:
                 answerable=self.asking.elicit is not None,
                 oauth=OAuth(user_store(self._environ)),
             )
-            self._servers = Servers(self.tasks, self.settings, self.notify)
+            self._servers = Servers(self._tasks, settings, self._shared_changed)
             stack.push_async_callback(self._servers.end)
-            await self._start(list(self.workspace.servers.values()))
+            self.refused = self._refusals(self.workspace)
+            await self._start(self._servers, self.workspace.servers.values())
             self._stack = stack.pop_all()
         self._open = True
         return self
@@ -137,7 +141,7 @@ class Fleet:
         self._open = False
         await self._stack.aclose()
 
-    def check_open(self) -> None:
+    def _check_open(self) -> None:
         """Return where it is open.
 
         Raises:
@@ -149,44 +153,50 @@ class Fleet:
 
     async def _leave_tasks(self) -> None:
         # Not by `async with`: the group would wrap what the host's own code raises into a group of its own.
-        self.tasks.cancel_scope.cancel()
-        await self.tasks.__aexit__(None, None, None)
+        self._tasks.cancel_scope.cancel()
+        await self._tasks.__aexit__(None, None, None)
 
-    async def _start(self, specs: Sequence[ServerSpec]) -> None:
+    def _refusals(self, workspace: Workspace) -> Mapping[str, str]:
+        """The servers of a workspace that may not be started, by name, with the reason."""
         trust = Trust.of_user(self._environ) if isinstance(self._trust, bool) else self._trust
-        every = [*self.workspace.servers.values(), *self.workspace.inline.values()]
-        verdict = trust.resolve(self.workspace, granted=self._trust is True, specs=every)
+        every = [*workspace.servers.values(), *workspace.inline.values()]
+        verdict = trust.resolve(workspace, granted=self._trust is True, specs=every)
         if verdict.refused:
-            _log.warning("%s", verdict.line)
+            _logger.warning("%s", verdict.line)
         over = {spec.name: f"the limit is {MAX_SERVERS} servers" for spec in every[MAX_SERVERS:]}
-        self.refused = {**over, **{name: f"{why}: {_MEND}" for name, why in verdict.refused.items()}}
-        await self._servers.start(self.wanted(specs), self.refused, self.concurrency)
+        return {**over, **{name: f"{why}: {_MEND}" for name, why in verdict.refused.items()}}
 
-    def wanted(self, specs: Iterable[ServerSpec]) -> list[ServerSpec]:
-        """Those servers that this fleet starts at all."""
-        return [spec for spec in specs if self._only is None or spec.name in self._only]
+    async def _start(self, servers: Servers, specs: Iterable[ServerSpec], *, merge: bool = False) -> None:
+        """Start what this fleet starts at all and may start, and wait until each has connected or failed."""
+        wanted = [spec for spec in specs if self._only is None or spec.name in self._only]
+        await servers.start(wanted, self.refused, self._concurrency, merge=merge)
+
+    def _concurrency(self, server: str) -> int:
+        """How many calls a server takes at a time."""
+        return self.workspace.policy(server).concurrency
+
+    def _servers_of_a_run(self) -> Servers:
+        """A place for the servers that a run declares; they end with it, at the latest with the fleet."""
+        return Servers(self._tasks, self._servers.settings, self._changed)
+
+    def _connection(self, server: str) -> Connection | None:
+        """The shared connection behind a server's name, or None."""
+        return self._servers.connection(server)
 
     # what is true now -----------------------------------------------------------------------------------
 
-    def notify(self, state: ServerState | None = None) -> None:
-        """Something changed, such as the state of a server: who subscribed is told."""
-        if state is not None:
-            self.observer.server(state, self._since(state))
-        self.snapshot = replace(self._given, servers={**self._given.servers, **self._servers.states})
-        for listener in tuple(self._listeners):
-            try:
-                listener()
-            except Exception as error:  # noqa: BLE001 - the host's own; it is no server's fault
-                _log.warning("a listener of the fleet raised %s", type(error).__name__)
+    def _shared_changed(self, state: ServerState) -> None:
+        """The state of a shared server changed, and with it what is true for everybody."""
+        self._join()
+        self._changed(state)
 
-    def _since(self, state: ServerState) -> float | None:
-        """Seconds from a server's start to a state that ends it, where it started in this fleet."""
-        now = anyio.current_time()
-        if state.status is ServerStatus.STARTING:
-            self._began[state.name] = now
-            return None
-        began = self._began.pop(state.name, None)
-        return None if began is None else now - began
+    def _changed(self, state: ServerState) -> None:
+        """The state of a server changed, of a shared one or a run's own."""
+        self._observer.server(state)
+        self._listeners.tell()
+
+    def _join(self) -> None:
+        self.snapshot = replace(self._given, servers={**self._given.servers, **self._servers.states})
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Be told when what is true changes, the servers of single runs included.
@@ -197,26 +207,13 @@ class Fleet:
         Returns:
             What ends the subscription; ending it twice is ending it once.
         """
-        self._listeners.append(listener)
-
-        def end() -> None:
-            with suppress(ValueError):
-                self._listeners.remove(listener)
-
-        return end
+        return self._listeners.add(listener)
 
     def revise(self, snapshot: Snapshot) -> None:
         """Put another ceiling, denies, approvals, skills and disabled agents into force."""
         self._given = replace(snapshot, servers=self._given.servers)
-        self.notify()
-
-    def connection(self, server: str) -> Connection | None:
-        """The shared connection behind a server's name, or None."""
-        return self._servers.connection(server)
-
-    def concurrency(self, server: str) -> int:
-        """How many calls a server takes at a time."""
-        return self.workspace.policy(server).concurrency
+        self._join()
+        self._listeners.tell()
 
     # agents ---------------------------------------------------------------------------------------------
 
@@ -229,27 +226,15 @@ class Fleet:
             name: the agent.
             request: what it is asked, for its run's record.
             approve: who is asked for approvals instead of the fleet's `approve`.
-            elicit: who answers servers' questions instead of the fleet's `elicit`.
+            elicit: who answers servers' questions instead of the fleet's `elicit`; without that servers
+                ask nothing.
 
         Raises:
             RuntimeError: the fleet is not open.
         """
-        self.check_open()
+        self._check_open()
         asking = Asking(approve or self.asking.approve, elicit or self.asking.elicit)
         return LiveAgent(self, Scope(name), request=request, asking=asking)
-
-    def new_run(self, agent: str, **fields: Any) -> Run:
-        """The record of a run that begins now."""
-        now = time()
-        return Run(new_run_id(now), str(self.workspace.root), agent, created=now, changed=now, **fields)
-
-    def entered(self, agent: LiveAgent) -> None:
-        """An agent is at work."""
-        self._agents.add(agent)
-
-    def left(self, agent: LiveAgent) -> None:
-        """An agent is at work no more."""
-        self._agents.discard(agent)
 
     async def send_input(self, run_id: str, request: str) -> Answer:
         """Continue a run with a further request: the host's `run` gets the kept conversation.
@@ -264,16 +249,21 @@ class Fleet:
         Raises:
             FleetError: the fleet was opened without `run`.
             UnknownRunError, RunBusyError, RunNotResumableError: as they say.
+            RunStoreError: the runs cannot be read or written.
+            RuntimeError: the fleet is not open.
         """
-        self.check_open()
+        self._check_open()
         if self.run is None:
             raise FleetError("nobody can run agents", mend="open the fleet with run=...", name=run_id)
-        if (await self.runs.get(run_id)).workspace != str(self.workspace.root):
+        kept = await self.runs.get(run_id)
+        if kept.workspace != str(self.workspace.root):
             raise UnknownRunError(
                 f"run {run_id!r} is another workspace's", mend="open a fleet of that workspace", name=run_id
             )
-        run = await self.runs.claim(run_id, request)
-        agent = LiveAgent(self, scope_of(run.scope), request=request, messages=run.messages, claimed=run)
+        scope = scope_of(kept)
+        with anyio.CancelScope(shield=True):  # nobody would give back a run that was claimed for nobody
+            run = await self.runs.claim(run_id, request)
+        agent = LiveAgent(self, scope, request=request, messages=run.messages, claimed=run)
         return await run_to_answer(agent)
 
     # the workspace's files ------------------------------------------------------------------------------
@@ -286,26 +276,31 @@ class Fleet:
 
         Raises:
             WorkspaceError: a file does not load; the last good workspace stays in force.
-            RuntimeError: the fleet is not open.
+            TrustError: the user's trust file cannot be used; the same.
+            RuntimeError: the fleet is not open, or was closed meanwhile.
         """
-        self.check_open()
+        self._check_open()
         async with self._reloading:
-            before = self.workspace
+            began, before = anyio.current_time(), self.workspace
             try:
                 fresh = await anyio.to_thread.run_sync(reloaded, before) if workspace is None else workspace
+                refused = self._refusals(fresh)
             except PackbeltError as error:
-                self.observer.reload(str(before.root), len(before.servers), error=str(error))
+                self._observer.reload(str(before.root), len(before.servers), error=str(error))
                 raise
+            self._check_open()
             ending, starting = changed_servers(before, fresh)
-            self.workspace = fresh
-            self.settings = self._servers.settings = replace(self.settings, times=fresh.config.times)
-            self.runtime = Runtime(frozenset(fresh.handlers), self.run is not None)
+            self.workspace, self.refused = fresh, refused
+            self._servers.settings = replace(self._servers.settings, times=fresh.config.times)
+            self._runtime = Runtime(frozenset(fresh.handlers), self.run is not None)
             for agent in self._agents:
-                agent.reload()
+                agent._reload()
             await self._servers.end(ending)
-            await self._start(starting)
-            self.notify()
-            self.observer.reload(str(fresh.root), len(fresh.servers))
+            self._check_open()
+            await self._start(self._servers, starting)
+            self._listeners.tell()
+            seconds = anyio.current_time() - began
+            self._observer.reload(str(fresh.root), len(fresh.servers), seconds=seconds)
 
 
 _MEND = "trust its directory (PACKBELT_TRUST), or open the fleet with trust=True"
@@ -339,6 +334,10 @@ def open(  # noqa: A001 - `packbelt.open`, never imported bare
         environ: where `${NAME}` and the children's environment come from; the process's by default.
         only: the servers to start, by name, an agent's own as `<agent>.<name>`; the others stay disconnected.
             All by default.
+
+    Raises:
+        EventLogError: the event log's file cannot be opened.
+        TypeError: `events` is none of these.
     """
     return Fleet(
         workspace,

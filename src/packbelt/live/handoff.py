@@ -7,7 +7,7 @@ import anyio
 
 from packbelt.live.asking import Asking
 from packbelt.live.hostcode import is_its_own, told
-from packbelt.live.native import MAX_RESULT, within_limit
+from packbelt.live.native import within_limit
 from packbelt.live.runs import RunStatus
 from packbelt.model import Answer, HandOff, Outcome, PackbeltError
 from packbelt.model.encode import compact
@@ -27,7 +27,7 @@ async def hand_off(agent: "LiveAgent", resolved: HandOff, asking: Asking) -> Ans
     doing = f"{resolved.tool.name} (a hand-off to {resolved.agent})"
     try:
         child = agent.spawn(resolved.agent, request=request, mcp_servers=resolved.mcp_servers, asking=asking)
-        await agent.marks.dispatch(doing)
+        await agent._record.dispatch(doing)
     except PackbeltError as error:
         return Answer.of_text(f"not started: {error}", Outcome.NOT_STARTED)
     try:
@@ -35,7 +35,7 @@ async def hand_off(agent: "LiveAgent", resolved: HandOff, asking: Asking) -> Ans
     finally:
         # Whatever the child called has an outcome of its own; the hand-off itself leaves nothing unknown.
         with anyio.CancelScope(shield=True), suppress(PackbeltError):
-            await agent.marks.known(doing)
+            await agent._record.known(doing)
 
 
 async def run_to_answer(agent: "LiveAgent") -> Answer:
@@ -69,6 +69,5 @@ async def run_to_answer(agent: "LiveAgent") -> Answer:
 def _answer(agent: "LiveAgent", status: RunStatus, output: str, outcome: Outcome) -> Answer:
     found = {"run_id": agent.run_id, "status": str(status), "output": output}
     text = f"What agent {agent.name} says, in its own words:\n{compact(found)}"
-    if len(output) > MAX_RESULT:
-        return within_limit(Answer(outcome), len(output.encode("utf-8", "surrogatepass")))
-    return Answer.of_text(text, outcome, structured=found, said_by=agent.name)
+    answer = Answer.of_text(text, outcome, structured=found, said_by=agent.name)
+    return within_limit(answer, len(output.encode("utf-8", "surrogatepass")))

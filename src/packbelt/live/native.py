@@ -35,6 +35,8 @@ async def call_native(function: Callable[..., Any], arguments: Mapping[str, Any]
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))
         return Answer.of_text(f"invalid arguments: {place}: {first['msg']}", Outcome.REJECTED)
+    except Exception as error:  # noqa: BLE001 - a validator of the host's own
+        return Answer.of_text(told(error), Outcome.TOOL_ERROR)
     try:
         if _is_async(function):
             result = await function(*args, **kwargs)

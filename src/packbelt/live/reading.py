@@ -86,7 +86,7 @@ async def _ask_all(
 
 def _connections(agent: "LiveAgent") -> dict[str, "Connection"]:
     belt = agent.handle().turn(agent.snapshot).belt
-    found = ((name, agent.connection(name)) for name in belt.subject.servers if may_read(belt, name))
+    found = ((name, agent._connection(name)) for name in belt.subject.servers if may_read(belt, name))
     return {name: connection for name, connection in found if connection is not None}
 
 

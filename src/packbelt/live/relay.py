@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from packbelt.live.asking import Approval, Asking
-from packbelt.live.handoff import hand_off
+from packbelt.live.asking import Approval, Asking, arguments_of
 from packbelt.live.hostcode import is_its_own
-from packbelt.live.marks import Marks
 from packbelt.live.native import call_native
+from packbelt.live.runs.marks import Marks
 from packbelt.model import (
     Answer,
     Call,
@@ -24,7 +23,6 @@ from packbelt.model import (
     Outcome,
     PackbeltError,
     Refusal,
-    Resolution,
     Tool,
     ToolCall,
     ToolResult,
@@ -71,53 +69,50 @@ async def relay_all(agent: "LiveAgent", calls: Sequence[ToolCall], asking: Askin
 
 async def relay(agent: "LiveAgent", call: ToolCall, asking: Asking) -> ToolResult:
     """One call, from the gate to its answer."""
-    with agent.fleet.observer.call(agent, call) as seen:
+    with agent.fleet._observer.call(agent, call) as seen:
         resolved = _gate(agent, call)
-        if isinstance(resolved, Answer):
-            return seen.ended(ToolResult(call, resolved))
-        if isinstance(resolved, Refusal):
-            return seen.refused(_refused(agent, call, resolved))
+        if isinstance(resolved, ToolResult):
+            return seen.ended(resolved)
         if resolved.approve:
-            refusal = await asking.refusal(Approval(agent.path, resolved.tool, _arguments(resolved)))
+            asked = Approval.of(agent.path, resolved)
+            refusal = await asking.refusal(asked)
             seen.asked(refusal)
             if refusal:
-                answer = Answer.of_text(refusal, Outcome.REJECTED)
-                return seen.ended(ToolResult(call, answer, resolved.tool.id))
+                return seen.ended(_not_made(call, resolved, refusal, Outcome.REJECTED))
             # A person takes time, and what was admitted before may not be any more.
             resolved = _gate(agent, call)
-            if isinstance(resolved, Answer):
-                return seen.ended(ToolResult(call, resolved))
-            if isinstance(resolved, Refusal):
-                return seen.refused(_refused(agent, call, resolved))
+            if isinstance(resolved, ToolResult):
+                return seen.ended(resolved)
+            if (asked.tool.id, asked.arguments) != (resolved.tool.id, arguments_of(resolved)):
+                why = f"not started: what {call.name} comes to now is not the one that was approved"
+                return seen.ended(_not_made(call, resolved, why, Outcome.NOT_STARTED))
         seen.admitted(resolved)
         answer = await _dispatch(agent, resolved, asking, seen.dispatched)
         return seen.ended(ToolResult(call, answer, resolved.tool.id))
 
 
-def _gate(agent: "LiveAgent", call: ToolCall) -> Resolution | Answer:
-    """What becomes of a call as things are now; an answer where its agent can call nothing any more."""
-    if agent.over:
-        return Answer.of_text(f"not started: agent {agent.name!r} was left", Outcome.NOT_STARTED)
+def _gate(agent: "LiveAgent", call: ToolCall) -> Call | HandOff | ToolResult:
+    """What becomes of a call as things are now; its result where it is not to be made."""
+    if agent._over:
+        return _not_made(call, None, f"not started: agent {agent.name!r} was left", Outcome.NOT_STARTED)
     try:
         handle, speech = agent.handle(), call.speech
         if speech is None:
-            return handle.resolve(call.name, call.arguments)
-        return handle.resolve(call.name, call.arguments, speech.spell, search=speech.search)
+            resolved = handle.resolve(call.name, call.arguments)
+        else:
+            resolved = handle.resolve(call.name, call.arguments, speech.spell, search=speech.search)
+        if not isinstance(resolved, Refusal):
+            return resolved
+        belt = handle.turn(agent.snapshot).belt
     except PackbeltError as error:  # its file is gone, or loads no more
-        return Answer.of_text(f"not started: {error}", Outcome.NOT_STARTED)
-
-
-def _refused(agent: "LiveAgent", call: ToolCall, refusal: Refusal) -> ToolResult:
-    belt = agent.handle().turn(agent.snapshot).belt
+        return _not_made(call, None, f"not started: {error}", Outcome.NOT_STARTED)
     known = belt[call.name].tool.id if call.name in belt else None
-    return ToolResult(call, Answer.of_text(refusal.hint.text, Outcome.REJECTED), known, refusal.hint)
+    answer = Answer.of_text(resolved.hint.text, Outcome.REJECTED)
+    return ToolResult(call, answer, known, resolved.hint)
 
 
-def _arguments(resolved: Call | HandOff) -> dict[str, object]:
-    if isinstance(resolved, Call):
-        return dict(resolved.arguments)
-    given = {"request": resolved.request, "context": resolved.context, "mcp_servers": resolved.mcp_servers}
-    return {key: value for key, value in given.items() if value is not None}
+def _not_made(call: ToolCall, resolved: Call | HandOff | None, why: str, outcome: Outcome) -> ToolResult:
+    return ToolResult(call, Answer.of_text(why, outcome), resolved.tool.id if resolved else None)
 
 
 async def _dispatch(
@@ -136,13 +131,14 @@ async def _dispatch(
     try:
         if isinstance(resolved, HandOff):
             on_sent()
-            return await hand_off(agent, resolved, asking)
-        send = (
-            _native(agent, resolved) if resolved.tool.id.server is None else _server(agent, resolved, asking)
-        )
-        return (
-            send if isinstance(send, Answer) else await _recorded(agent.marks, resolved.tool, send, on_sent)
-        )
+            return await agent._hand_off(resolved, asking)
+        if resolved.tool.id.server is None:
+            send = _native(agent, resolved)
+        else:
+            send = _server(agent, resolved, asking)
+        if isinstance(send, Answer):
+            return send
+        return await _recorded(agent._record, resolved.tool, send, on_sent)
     finally:
         _chain.reset(token)
 
@@ -155,7 +151,7 @@ def _key(resolved: Call | HandOff) -> str:
     tool = resolved.tool
     if tool.id.server is not None:
         return tool.id.source
-    return f"{tool.id} {digest(_arguments(resolved))}"
+    return f"{tool.id} {digest(arguments_of(resolved))}"
 
 
 def _native(agent: "LiveAgent", call: Call) -> Send | Answer:
@@ -174,7 +170,7 @@ def _native(agent: "LiveAgent", call: Call) -> Send | Answer:
 def _server(agent: "LiveAgent", call: Call, asking: Asking) -> Send | Answer:
     """How a server's tool is called over the connection that the agents share, or why it cannot be."""
     server = call.tool.id.server or ""
-    connection = agent.connection(server)
+    connection = agent._connection(server)
     if connection is None:
         return Answer.of_text(f"server {server!r} is not connected", Outcome.NOT_STARTED)
     elicit = _elicit(agent, server, asking)
@@ -223,9 +219,9 @@ async def _recorded(marks: Marks, tool: Tool, send: Send, on_sent: Callable[[], 
 
     try:
         answer = await send(dispatching)
-    except PackbeltError as error:
-        return Answer.of_text(f"not started: {error}", Outcome.NOT_STARTED)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, PackbeltError) and not sent:
+            return Answer.of_text(f"not started: {error}", Outcome.NOT_STARTED)
         if sent:
             with anyio.CancelScope(shield=True), suppress(PackbeltError):
                 await marks.unknown(doing, "was cancelled under way")

@@ -10,19 +10,18 @@ is no. Not trusted means: no process, no connection, and no variable of the envi
 import json
 import os
 import shlex
-import stat
 import sys
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Self
 
 from packbelt.catalog.workspace import ServerSpec, Workspace
+from packbelt.live import private
 from packbelt.live.servers.failure import clean
 from packbelt.model import PackbeltError, Where
+from packbelt.model.text import few
 
 VARIABLE = "PACKBELT_TRUST"
 NOT_TRUSTED = "not trusted"
@@ -85,7 +84,9 @@ class Verdict:
         by_reason: dict[str, list[str]] = {}
         for name, why in self.refused.items():
             by_reason.setdefault(why, []).append(name)
-        said = "; ".join(f"not started ({why}): {_few(names)}" for why, names in by_reason.items())
+        said = "; ".join(
+            f"not started ({why}): {few(names, most=_NAMED)}" for why, names in by_reason.items()
+        )
         return f"{self.root}: {said}; to trust them, say --trust, or add the directory to {VARIABLE}"
 
 
@@ -166,18 +167,7 @@ class Trust:
         known[root] = known.get(root, {}) | {spec.name: spec.digest for spec in specs if spec.digest}
         text = json.dumps({"version": _VERSION, "trusted": known}, indent=2, sort_keys=True) + "\n"
         try:
-            self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=self.file.parent, prefix=".trust-")  # 0600 from the start
-            try:
-                with os.fdopen(handle, "w", encoding="utf-8") as file:
-                    file.write(text)
-                    file.flush()
-                    os.fsync(file.fileno())
-                Path(name).replace(self.file)
-            except BaseException:
-                with suppress(OSError):
-                    Path(name).unlink()
-                raise
+            private.replace(self.file, text)
         except OSError as error:
             raise self._error(f"it cannot be written: {error.strerror}", "check the directory") from None
 
@@ -185,14 +175,15 @@ class Trust:
         """Digest by server name by directory."""
         try:
             with self.file.open("rb") as file:
-                self._check_owner(os.fstat(file.fileno()))
-                raw = file.read(_MAX_FILE + 1)
+                if private.others_can_write(os.fstat(file.fileno())):
+                    raise self._error("others can write it", "make it yours alone (chmod 600)")
+                raw = file.read(_MAX_FILE)  # what is cut off is no JSON
         except FileNotFoundError:
             return {}
         except OSError as error:
             raise self._error(f"it cannot be read: {error.strerror}", "check its permissions") from None
         try:
-            data: Any = json.loads(raw[: _MAX_FILE + 1])
+            data: Any = json.loads(raw)
             if data["version"] != _VERSION:
                 raise self._error("it is of another version", "remove it, and trust anew")
             return {
@@ -202,19 +193,8 @@ class Trust:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise self._error("it is not a trust file", "remove it, and trust anew") from None
 
-    def _check_owner(self, status: os.stat_result) -> None:
-        if sys.platform == "win32":
-            return
-        if status.st_uid != os.geteuid() or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            raise self._error("others can write it", "make it yours alone (chmod 600)")
-
     def _error(self, problem: str, mend: str) -> TrustError:
         return TrustError(f"the trust file cannot be used: {problem}", where=Where(str(self.file)), mend=mend)
-
-
-def _few(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
 
 
 def describe(spec: ServerSpec) -> str:

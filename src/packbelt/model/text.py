@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 LIMIT = 240
 """Bytes of a third party's text in a prompt."""
@@ -42,6 +43,12 @@ def cut(text: str, limit: int) -> str:
     kept = raw[: max(limit - 3, 0)].decode("utf-8", "ignore")
     head, blank, _ = kept.rpartition(" ")
     return (head if blank and len(head) > len(kept) // 2 else kept).rstrip(" ,;:.") + "…"
+
+
+def few(words: Sequence[str], *, most: int) -> str:
+    """Words with commas, in their order, cut to a number of them: `a, b and 3 more`."""
+    rest = len(words) - most
+    return ", ".join(words[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def quoted(name: str, limit: int = 80) -> str:

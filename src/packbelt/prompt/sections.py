@@ -8,7 +8,7 @@ from typing import Any
 from packbelt.belt import Belt
 from packbelt.belt.spell import Spell, respelled
 from packbelt.model import Code, Diagnostic, Level
-from packbelt.model.text import LIMIT
+from packbelt.model.text import LIMIT, few
 from packbelt.prompt.body import known_sections, misplaced, placed, with_sections
 from packbelt.prompt.view import view_of
 
@@ -72,9 +72,8 @@ def _cut(data: Mapping[str, Any], texts: Mapping[str, str]) -> Iterator[Diagnost
     for section, entries in (("connected_mcp_servers", servers), ("installed_skills", data["skills"].lines)):
         names = [entry.name for entry in entries if entry.cut]
         if section in texts and names:
-            more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-            listed = ", ".join(names[:NAMED]) + more
-            message = f"section {section!r} shows only {LIMIT} bytes of what {listed} say"
+            shown = few(names, most=NAMED)
+            message = f"section {section!r} shows only {LIMIT} bytes of what {shown} say"
             yield Diagnostic(Level.NOTE, Code.TEXT_CUT, message, name=section)
 
 

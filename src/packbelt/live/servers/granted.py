@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import anyio.to_thread
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 
-from packbelt.live.tokens import Account, Grant, TokenError, TokenStore
+from packbelt.live.servers.tokens import Account, Grant, TokenError, TokenStore
 
 if TYPE_CHECKING:
     from mcp.client.auth.oauth2 import OAuthContext

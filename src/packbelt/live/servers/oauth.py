@@ -30,7 +30,7 @@ from packbelt.live.servers.failure import Witness
 from packbelt.live.servers.granted import Granted
 from packbelt.live.servers.redirect import HOST, PATH, Interact, Redirect, listening
 from packbelt.live.servers.remote import on_this_machine
-from packbelt.live.tokens import Account, TokenStore
+from packbelt.live.servers.tokens import Account, TokenStore
 
 PATIENCE = 300.0
 """Seconds that a person has to authorize."""

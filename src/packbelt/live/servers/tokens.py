@@ -10,11 +10,7 @@ entry, or the file; to revoke it everywhere, do so at whoever granted it.
 import hashlib
 import json
 import os
-import stat
-import sys
-import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -23,6 +19,7 @@ from filelock import FileLock, Timeout
 from mcp.shared.auth import OAuthClientInformationFull, OAuthMetadata, OAuthToken, ProtectedResourceMetadata
 from pydantic import BaseModel, ValidationError
 
+from packbelt.live import private
 from packbelt.live.secret import Secret
 from packbelt.live.trust import config_directory
 from packbelt.model import PackbeltError, Where
@@ -37,8 +34,6 @@ SERVICE = "packbelt"
 _VERSION = 1
 _MAX_FILE = 4 << 20
 _LOCK_TIME = 5
-_OTHERS = stat.S_IRWXG | stat.S_IRWXO
-_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class TokenError(PackbeltError):
@@ -137,7 +132,7 @@ class FileStore:
             TokenError: the file cannot be read or written.
         """
         try:
-            self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # the lock's too
             # Of two processes that write at once one would lose its tokens.
             with FileLock(self.file.with_suffix(".lock"), timeout=_LOCK_TIME, mode=0o600):
                 entries = self._entries()
@@ -146,9 +141,8 @@ class FileStore:
                     "directory": str(account.directory),
                     "grant": _plain(grant),
                 }
-                self._replace(
-                    json.dumps({"version": _VERSION, "grants": entries}, indent=2, sort_keys=True) + "\n"
-                )
+                kept = {"version": _VERSION, "grants": entries}
+                private.replace(self.file, json.dumps(kept, indent=2, sort_keys=True) + "\n")
         except Timeout:
             raise self._error("another process holds it", "end that process") from None
         except OSError as error:
@@ -169,25 +163,10 @@ class FileStore:
         return entries
 
     def _check(self, status: os.stat_result) -> None:
-        if sys.platform == "win32":
-            return
-        if status.st_uid != os.geteuid() or status.st_mode & _OTHERS:
+        if private.others_can_use(status):
             raise self._error("others can read or write it", "make it yours alone (chmod 600)")
-        if self.file.parent.stat().st_mode & _OTHERS_WRITE:
+        if private.others_can_enter(self.file.parent):
             raise self._error("others can write its directory", "make the directory yours alone (chmod 700)")
-
-    def _replace(self, text: str) -> None:
-        handle, name = tempfile.mkstemp(dir=self.file.parent, prefix=".tokens-")  # 0600 from the start
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).replace(self.file)
-        except BaseException:
-            with suppress(OSError):
-                Path(name).unlink()
-            raise
 
     def _error(self, problem: str, mend: str) -> TokenError:
         return TokenError(f"the token file cannot be used: {problem}", where=Where(str(self.file)), mend=mend)

@@ -4,7 +4,10 @@ from collections.abc import Awaitable, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from packbelt.live.runs import Run, RunStatus, RunStore, RunStoreError
+import anyio
+
+from packbelt.live.runs.record import Run, RunStatus, RunStoreError
+from packbelt.live.runs.store import RunStore
 from packbelt.model import PackbeltError
 
 T = TypeVar("T")
@@ -30,8 +33,24 @@ class Marks:
         self._store = store
         self._above = above
         self._under_way: list[str] = []
+        self._turn = anyio.Lock()  # a store need not keep the order in which it was asked
         self.id = run.id
         self.spoiled = run.spoiled
+
+    async def create(self, run: Run) -> None:
+        """Keep a new run; a cancellation does not cut this short, since nobody would end the run then.
+
+        Raises:
+            PackbeltError: it cannot be kept.
+        """
+        with anyio.CancelScope(shield=True):
+            await _written(self._store.create(run))
+
+    async def give_back(self, run: Run, why: str) -> None:
+        """A run that was claimed and cannot go on is not at work. Raises nothing of a store's."""
+        why = f"it could not be continued: {why}"
+        with anyio.CancelScope(shield=True), suppress(PackbeltError):
+            await self.finish(RunStatus.FAILED, output=run.output, messages=run.messages, why=why)
 
     async def dispatch(self, doing: str) -> None:
         """A call is about to be dispatched.
@@ -41,7 +60,8 @@ class Marks:
         """
         self._under_way.append(doing)
         try:
-            await _written(self._store.begin(self.id, f"calling {', '.join(self._under_way)}"))
+            async with self._turn:
+                await _written(self._store.begin(self.id, f"calling {', '.join(self._under_way)}"))
         except BaseException:
             self._under_way.remove(doing)
             raise
@@ -49,8 +69,9 @@ class Marks:
     async def known(self, doing: str) -> None:
         """The call's outcome is known."""
         self._under_way.remove(doing)
-        if not self._under_way and not self.spoiled:
-            await _written(self._store.settle(self.id))
+        async with self._turn:
+            if not self._under_way and not self.spoiled:
+                await _written(self._store.settle(self.id))
 
     async def unknown(self, doing: str, why: str) -> None:
         """The call's outcome will never be known: no run on its path is resumable any more."""

@@ -3,12 +3,12 @@
 The fleet and its agents say what happens and nothing else::
 
     observer = Observer(EventLog.of(events), mask=mask)
-    observer.server(state, seconds)
+    observer.server(state)
     observer.turn(agent, turn, before)
     with observer.run(agent) as work:
         with observer.call(agent, call) as seen:
             seen.asked(refusal)         # a person's answer, once it is there
-            seen.admitted(resolved)     # or seen.refused(result)
+            seen.admitted(resolved)     # unless it was refused
             seen.dispatched()           # it is sent now; until here it waited
             seen.ended(result)
         work.ended(status, resumable=True)
@@ -22,10 +22,10 @@ from time import perf_counter
 
 from packbelt.catalog.registry import bits
 from packbelt.catalog.snapshot import ServerState
-from packbelt.live.events import Event, EventLog, ReloadEvent, RunEvent, ServerEvent, TurnEvent
-from packbelt.live.seen import Actor, Deaf, Seen, Words, milliseconds
-from packbelt.live.spans import NO_SPAN, SpanHandle, Spans
-from packbelt.model import ToolCall
+from packbelt.live.observe.events import Event, EventLog, ReloadEvent, RunEvent, ServerEvent, TurnEvent
+from packbelt.live.observe.seen import Actor, Deaf, Seen, Words, milliseconds
+from packbelt.live.observe.spans import NO_SPAN, SpanHandle, Spans
+from packbelt.model import ServerStatus, ToolCall
 from packbelt.turn import Turn
 
 
@@ -50,20 +50,17 @@ class Observer:
         self.spans = spans or Spans()
         self.words = Words(mask or str)
         self._servers: dict[str, tuple[object, ...]] = {}
+        self._began: dict[str, float] = {}
 
     @property
     def active(self) -> bool:
         """Whether anybody listens."""
         return self.log.active or self.spans.active
 
-    def server(self, state: ServerState, seconds: float | None = None) -> None:
-        """A server's state changed. One in which nothing that is told is new is no event.
-
-        Args:
-            state: what it is now.
-            seconds: since it began to start, where that was measured.
-        """
+    def server(self, state: ServerState) -> None:
+        """A server's state changed. One in which nothing that is told is new is no event."""
         if self.log.active:
+            seconds = self._since(state)
             told = (state.status, state.tools, state.error)
             if self._servers.get(state.name) == told:
                 return
@@ -77,6 +74,14 @@ class Observer:
                     ms=milliseconds(seconds),
                 )
             )
+
+    def _since(self, state: ServerState) -> float | None:
+        """Seconds from a server's start to a state that ends it, where the start was told."""
+        if state.status is ServerStatus.STARTING:
+            self._began[state.name] = perf_counter()
+            return None
+        began = self._began.pop(state.name, None)
+        return None if began is None else perf_counter() - began
 
     def turn(self, agent: Actor, turn: Turn, before: Turn | None = None) -> None:
         """An agent's belt was decided. The very turn that it had before is no event.

@@ -111,7 +111,7 @@ class Servers:
 
         def take(state: ServerState) -> None:
             for spec in twins:
-                self._take(state if spec.name == state.name else renamed(state, spec.name))
+                self._take(state if spec.name == state.name else _renamed(state, spec.name))
 
         first = twins[0]
         connection = Connection(first, self.settings, on_state=take, concurrency=concurrency(first.name))
@@ -133,7 +133,7 @@ def _same(left: ServerSpec, right: ServerSpec) -> bool:
     return one == other
 
 
-def renamed(state: ServerState, name: str) -> ServerState:
+def _renamed(state: ServerState, name: str) -> ServerState:
     """The same server under another name: its tools are other tools, since identity includes the server."""
     listed = [
         {

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from packbelt.belt.arguments import parse
 from packbelt.catalog.snapshot import Snapshot
-from packbelt.live.events import CallEvent
-from packbelt.live.spans import NO_SPAN, SpanHandle
+from packbelt.live.observe.events import CallEvent
+from packbelt.live.observe.spans import NO_SPAN, SpanHandle
 from packbelt.model import Call, HandOff, Outcome, Rule, State, Tool, ToolCall, ToolResult
 from packbelt.model.text import cut, one_line
 from packbelt.turn import AgentHandle, Turn
 
 if TYPE_CHECKING:
-    from packbelt.live.observer import Observer
+    from packbelt.live.observe.observer import Observer
 
 NAME = 240
 """Bytes of UTF-8 that are kept of what others wrote: a name, an id, an error's words."""
@@ -121,16 +121,12 @@ class Seen(AbstractContextManager["Seen"]):
         self._look(resolved.tool)
         self._admitted = perf_counter()
 
-    def refused(self, result: ToolResult) -> ToolResult:
-        """The gate did not let it through; this is what its caller is told."""
-        return self.ended(result)
-
     def dispatched(self) -> None:
         """The call is sent now; until here it waited."""
         self._sent = perf_counter()
 
     def ended(self, result: ToolResult) -> ToolResult:
-        """The call ended so. Gives the result back."""
+        """The call ended so, or was refused; this is what its caller is told. Gives the result back."""
         self._result = result
         self._look(None)
         return result
@@ -228,10 +224,6 @@ class Deaf(Seen):
 
     def admitted(self, resolved: Call | HandOff) -> None:
         """Nothing."""
-
-    def refused(self, result: ToolResult) -> ToolResult:
-        """Nothing but the result."""
-        return result
 
     def dispatched(self) -> None:
         """Nothing."""
