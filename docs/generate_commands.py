@@ -22,10 +22,10 @@ pipe there is plain text.
 
 `PACKBELT_SNAPSHOT` names a snapshot where no `--snapshot` does; `connect`, `call` and `serve` do not read it.
 
-Only `connect`, `call` and `serve` start anything. Only `dump --out`, `connect --save` and `connect --lock`
-write, and the answer "always" to the question of `connect` and `call`, which is remembered in the user's
-trust file (`connect --help` says where that is); `--events` appends to its file, and `serve` keeps runs and
-makes a file of tokens where it is asked to.
+Only `connect`, `call` and `serve` start anything. Only `dump --out`, `eval --record`, `connect --save` and
+`connect --lock` write, and the answer "always" to the question of `connect` and `call`, which is remembered
+in the user's trust file (`connect --help` says where that is); `--events` appends to its file, and `serve`
+keeps runs and makes a file of tokens where it is asked to.
 
 Shell completion of commands, agents, tools, packs and servers, for the start-up file of the shell:
 

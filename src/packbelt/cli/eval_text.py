@@ -10,9 +10,9 @@ _ANSWER = 200
 """Bytes of an answer that a trace shows."""
 
 
-def show(report: SuiteReport, summary: str, layout: str, *, trace: bool) -> None:
+def show(report: SuiteReport, summary: str, layout: str, *, trace: bool, first: bool) -> None:
     """One suite."""
-    title(f"{report.suite}", f": {report.model}, {layout}", first=True)
+    title(f"{report.suite}", f": {report.model}, {layout}", first=first)
     if summary:
         say(f"  {summary}")
     table = Table((Column("case"), Column("result"), Column("expected"), Column("called", wraps=True)))
@@ -28,7 +28,6 @@ def show(report: SuiteReport, summary: str, layout: str, *, trace: bool) -> None
             _show_trace(case)
         if case.trace.error:
             say(f"  {case.id}: ", (case.trace.error, "bad"))
-    say("")
 
 
 def _rate(rate: Rate) -> str:
@@ -59,7 +58,7 @@ def _call(call: Made) -> str:
     if call.looked:
         return f"({call.name})"
     inside = _plain(call.tool) if call.tool else call.name
-    through = f"{call.name} > " if call.tool and inside != call.name and call.name not in inside else ""
+    through = "" if inside.rpartition("/")[2] in call.name else f"{call.name} > "
     return f"{through}{inside}{' (refused)' if call.refused else ''}"
 
 

@@ -9,7 +9,7 @@ from packbelt.evals.bound import Bound, bound
 from packbelt.evals.cases import Case, Message, Suite, Wish
 from packbelt.evals.files import choose, read_suites
 from packbelt.evals.layouts import LAYOUTS
-from packbelt.evals.models import MODELS, Model, ModelError, model_named
+from packbelt.evals.models import MODELS, Model, ModelError, Recorder, Replay, ReplayError, model_named
 from packbelt.evals.outcomes import RESULTS, Result, Verdict, classify
 from packbelt.evals.report import CaseReport, Rate, SuiteReport, again, read_report
 from packbelt.evals.run import run_case, run_suite
@@ -30,6 +30,9 @@ __all__ = [
     "Model",
     "ModelError",
     "Rate",
+    "Recorder",
+    "Replay",
+    "ReplayError",
     "Reply",
     "Result",
     "Suite",

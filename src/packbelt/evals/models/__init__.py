@@ -1,14 +1,19 @@
 """The models that an eval can ask, by name."""
 
+from pathlib import Path
+
 from packbelt.catalog.near import listed, suggestion
 from packbelt.evals.models.bots import BOTS, bot, scripted
+from packbelt.evals.models.cassette import Recorder, Replay, ReplayError
 from packbelt.evals.models.lexical import Lexical
 from packbelt.evals.models.model import Mind, Model, ModelError, Request, call, say
 from packbelt.evals.models.scripted import Scripted
 from packbelt.model import PackbeltError
 
 MODELS = ("scripted", "lexical", *(f"bot:{name}" for name in BOTS))
-"""Every name that `model_named` knows."""
+"""Every name that `model_named` knows, besides `replay:FILE`."""
+REPLAY = "replay:"
+"""What stands before a recording's file."""
 
 
 def model_named(name: str) -> Model:
@@ -16,9 +21,12 @@ def model_named(name: str) -> Model:
 
     Raises:
         PackbeltError: there is none.
+        ReplayError: a recording cannot be read.
     """
+    if name.startswith(REPLAY):
+        return Replay.from_file(Path(name.removeprefix(REPLAY)))
     if name not in MODELS:
-        mend = suggestion(name, MODELS, otherwise=f"there are: {listed(MODELS)}")
+        mend = suggestion(name, MODELS, otherwise=f"there are: {listed((*MODELS, REPLAY + 'FILE'))}")
         raise PackbeltError(f"no model is called {name!r}", mend=mend, name=name)
     if name == "scripted":
         return scripted()
@@ -31,6 +39,9 @@ __all__ = [
     "Mind",
     "Model",
     "ModelError",
+    "Recorder",
+    "Replay",
+    "ReplayError",
     "Request",
     "Scripted",
     "bot",
