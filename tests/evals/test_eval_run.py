@@ -182,6 +182,11 @@ def test_neither_the_host_s_functions_nor_servers_are_run(written, one):
     assert report.result is Result.REACHED
 
 
+def test_a_call_that_a_person_must_approve_is_approved_since_nothing_runs(written, one):
+    report = one(small(approve=["clock"]), written(("clock", {})), "clock")
+    assert (report.result, report.trace.calls[0].answer) == (Result.REACHED, "Done.")
+
+
 def test_an_agent_that_cannot_start_is_its_own_error_and_not_the_harness_s(written, one):
     broken = small(agents=[agent("worker", tools=["nowhere/x"])], packs=[])
     report = one(broken, written(), "clock", agent="worker")

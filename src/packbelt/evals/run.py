@@ -15,7 +15,7 @@ from packbelt.evals.models.model import Mind, Model, ModelError, Request
 from packbelt.evals.outcomes import classify
 from packbelt.evals.report import CaseReport, SuiteReport
 from packbelt.evals.trace import Ended, Fault, Made, Reply, Trace
-from packbelt.evals.world import simulation
+from packbelt.evals.world import Simulation
 from packbelt.live.agent import LiveAgent
 from packbelt.model import (
     AgentBrokenError,
@@ -68,7 +68,7 @@ async def run_case(workspace: Workspace, one: Bound, model: Model) -> CaseReport
     try:
         mind = model.begin(one)
         async with (
-            simulation(workspace, case) as fleet,
+            Simulation(workspace, case) as fleet,
             fleet.agent(case.agent, request=case.request) as agent,
         ):
             ended = await player.play(agent, mind)

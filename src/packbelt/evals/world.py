@@ -5,7 +5,6 @@ are handed to only say what the case has for them, or that they are done.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import Any
 
@@ -94,11 +93,6 @@ class Simulation(Fleet):
     def connection(self, server: str) -> Connection | None:
         """An answering stand-in for a server of the snapshot."""
         return Answering(server, self) if server in self.snapshot.servers else None
-
-
-def simulation(workspace: Workspace, case: Case) -> AbstractAsyncContextManager[Simulation]:
-    """The fleet of one case, to be entered."""
-    return Simulation(workspace, case)
 
 
 def _yes(approval: Approval) -> bool:

@@ -1,7 +1,9 @@
 """Policy bots: each acts like one habit of the failing model of the report.
 
 What they can see decides what they do, so that a suite that a bot fails under one layout and passes under
-another says something of the layout. All but the first and the last take a hand-off that is advertised.
+another says something of the layout. They know from the case which calls are right and which tools are the
+specialists'; what they cannot do is call what they do not see, but for the disobedient one. All but the first
+and the last take a hand-off that is advertised.
 """
 
 from collections.abc import Callable, Sequence
