@@ -20,6 +20,7 @@ COMMANDS: dict[str, str] = {
     "prompt": "An agent's prompt, with its sections.",
     "compile": "A belt in an SDK's own form, and what stays unenforced there.",
     "check": "All laws and lints on this workspace.",
+    "eval": "Whether requests reach the right hand-off, played through the engine.",
     "connect": "Start the configured servers, show what they offer, save it.",
     "call": "Make one call as an agent would, through the gate and the relay.",
     "serve": "An agent's belt as an MCP server, on stdio or HTTP.",

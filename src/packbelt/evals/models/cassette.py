@@ -1,0 +1,149 @@
+"""Record a model's replies, and replay them: a live run that can be played again without the model.
+
+A reply belongs to the whole request that it answered. What changes a belt, a prompt or an answer changes the
+requests, so that a recording that is no longer true is an error and never a result.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from packbelt.catalog.text import MAX_SNAPSHOT, read_text
+from packbelt.evals.bound import Bound
+from packbelt.evals.models.model import Mind, Model, Request
+from packbelt.model import PackbeltError, Where
+from packbelt.model.encode import digest
+
+PARTS = ("tools", "prompt", "conversation")
+"""The parts of a request, in the order in which a difference is looked for."""
+
+
+class ReplayError(PackbeltError):
+    """A recording has no reply to what is asked, or cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One reply of a recording.
+
+    Attributes:
+        model: who gave it.
+        case: the case's id.
+        turn: the reply's number in its case.
+        asked: the digest of each part of the request.
+        reply: the assistant's message.
+    """
+
+    model: str
+    case: str
+    turn: int
+    asked: Mapping[str, str]
+    reply: Mapping[str, Any]
+
+    def to_line(self) -> str:
+        """The entry as a line of a recording."""
+        data = {"model": self.model, "case": self.case, "turn": self.turn, "asked": dict(self.asked)}
+        return json.dumps({**data, "reply": self.reply}, ensure_ascii=True) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Recorder:
+    """A model whose replies are kept.
+
+    Attributes:
+        model: who is asked.
+        keep: takes each entry when it is there.
+    """
+
+    model: Model
+    keep: Callable[[Entry], object]
+
+    @property
+    def name(self) -> str:
+        """As the model's own."""
+        return self.model.name
+
+    def begin(self, case: Bound) -> Mind:
+        """Begin a case."""
+        return _Recorded(self, case.case.id, self.model.begin(case))
+
+
+class _Recorded:
+    def __init__(self, recorder: Recorder, case: str, mind: Mind) -> None:
+        self.recorder, self.case, self.mind = recorder, case, mind
+        self.turn = 0
+
+    async def reply(self, request: Request) -> Mapping[str, Any]:
+        self.turn += 1
+        asked = asked_of(request)
+        reply = await self.mind.reply(request)
+        self.recorder.keep(Entry(self.recorder.name, self.case, self.turn, asked, reply))
+        return reply
+
+
+class Replay:
+    """A model that says what was recorded, and nothing else.
+
+    Args:
+        entries: the recording.
+    """
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self.entries = tuple(entries)
+        names = dict.fromkeys(entry.model for entry in self.entries)
+        self.name = f"replay of {', '.join(names) or 'nothing'}"
+
+    @classmethod
+    def from_file(cls, path: Path) -> "Replay":
+        """A recording.
+
+        Raises:
+            ReplayError: the file cannot be read, or is no recording.
+        """
+        text = read_text(path, str(path), limit=MAX_SNAPSHOT, error=ReplayError)
+        lines = enumerate(text.splitlines(), 1)
+        return cls([_entry(line, Where(str(path), number)) for number, line in lines])
+
+    def begin(self, case: Bound) -> Mind:
+        """Begin a case."""
+        return _Replayed(case.case.id, [one for one in self.entries if one.case == case.case.id])
+
+
+class _Replayed:
+    def __init__(self, case: str, entries: Sequence[Entry]) -> None:
+        self.case, self.entries = case, entries
+        self.turn = 0
+
+    async def reply(self, request: Request) -> Mapping[str, Any]:
+        self.turn += 1
+        asked = asked_of(request)
+        here = [one for one in self.entries if one.turn == self.turn]
+        for entry in here:
+            if entry.asked == asked:
+                return entry.reply
+        raise ReplayError(_missed(self.turn, asked, here), mend="record it anew", name=self.case)
+
+
+def asked_of(request: Request) -> dict[str, str]:
+    """The digest of each part of a request."""
+    system, *conversation = request.messages
+    return dict(zip(PARTS, map(digest, (list(request.tools), system, conversation)), strict=True))
+
+
+def _missed(turn: int, asked: Mapping[str, str], here: Sequence[Entry]) -> str:
+    if not here:
+        return f"the recording has no reply number {turn} for this case"
+    part = next(part for part in PARTS if here[0].asked.get(part) != asked[part])
+    return f"the recording does not fit: at reply number {turn} the {part} sent is not what was recorded"
+
+
+def _entry(line: str, where: Where) -> Entry:
+    try:
+        data = json.loads(line)
+        return Entry(data["model"], data["case"], data["turn"], dict(data["asked"]), dict(data["reply"]))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise ReplayError(
+            "is no line of a recording", where=where, mend="record it with --record FILE"
+        ) from None

@@ -1,0 +1,106 @@
+"""`packbelt eval`: a table for people, JSON for programs, and exit 1 where a request did not arrive."""
+
+import json
+from pathlib import Path
+
+from packbelt.evals import Result, read_report
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_embedded_suites_pass_and_their_rates_stand_below_the_table(run):
+    done = run(ROOT, "eval")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "seed: scripted, promoted\n" in done.stdout
+    assert "first step 5 of 5, within their steps 5 of 5\n" in done.stdout
+    assert "no-tool-word             reached       no tool" in done.stdout
+
+
+def test_as_the_report_found_it_the_seed_exits_1(run):
+    done = run(ROOT, "eval", "seed", "--model", "bot:raw", "--layout", "packed")
+    assert done.exit_code == 1
+    assert "first step 0 of 5, within their steps 0 of 5\n" in done.stdout
+    assert "(use_pack), use_pack > skill_registry_" in done.stdout
+    assert "controls" not in done.stdout
+
+
+def test_the_json_holds_what_the_outcomes_are_worked_out_from(run):
+    done = run(ROOT, "eval", "seed", "--layout", "packed", "--json")
+    assert done.exit_code == 1
+    data = json.loads(done.stdout)
+    (suite,) = data["suites"]
+    assert (data["layout"], suite["model"], suite["within_steps"]) == (
+        "packed",
+        "scripted",
+        {"part": 0, "whole": 5},
+    )
+    assert suite["outcomes"] == {"raw_tool": 2, "looped": 3}
+    assert {case.result for case in read_report(suite).cases} == {Result.RAW_TOOL, Result.LOOPED}
+
+
+def test_the_trace_shows_each_call_and_its_answer(run):
+    done = run(ROOT, "eval", "seed", "--model", "bot:guess", "--layout", "packed", "--trace")
+    assert '2. use_pack({"pack":"skills","tool":"install_skill","arguments":{}}) unknown\n' in done.stdout
+    assert 'No tool is called "install_skill" in pack "skills".' in done.stdout
+
+
+def test_what_cannot_be_used_is_one_line_and_exit_2(run, fleet):
+    for args, said in [
+        (("seeds",), "no suite is called 'seeds'; did you mean 'seed'?"),
+        (("--model", "bot:rawr"), "no model is called 'bot:rawr'; did you mean 'bot:raw'?"),
+    ]:
+        done = run(ROOT, "eval", *args)
+        assert (done.exit_code, done.stderr) == (2, f"packbelt: error: {said}\n")
+    done = run(fleet, "eval")
+    assert done.exit_code == 2
+    assert done.stderr.endswith(
+        "packbelt: error: this workspace has no suite of evals; write one as evals/<name>.yaml, or name a "
+        "workspace that has some with -w DIR\n"
+    )
+
+
+def test_a_suite_of_a_workspace_is_played_with_its_own_agents_and_snapshot(run, fleet):
+    (fleet / "evals").mkdir()
+    (fleet / "evals" / "weather.yaml").write_text(
+        "cases:\n"
+        "  - {id: ask, request: What is the weather in Lisbon?, expect: [use_mcp_server],"
+        " forbid: [weather/get_forecast]}\n"
+        "  - {id: by-the-agent, agent: mcp_agent, request: The weather?, expect: [weather/get_forecast]}\n"
+    )
+    done = run(fleet, "eval", "--snapshot", "now.yaml")
+    assert done.exit_code == 0
+    assert "ask           reached  use_mcp_server        use_mcp_server\n" in done.stdout
+    assert "by-the-agent  reached  weather/get_forecast  weather/get_forecast\n" in done.stdout
+    without = run(fleet, "eval")
+    assert without.exit_code == 2
+    assert "error: evals/weather.yaml:2: 'weather/get_forecast' in `forbid` matches nothing" in without.stderr
+
+
+def test_a_recording_says_the_same_again_and_fits_no_other_layout(run, tmp_path):
+    file = tmp_path / "kept.jsonl"
+    first = run(ROOT, "eval", "seed", "--record", file)
+    again = run(ROOT, "eval", "seed", "--model", f"replay:{file}")
+    assert (first.exit_code, again.exit_code) == (0, 0)
+    assert again.stdout == first.stdout.replace("seed: scripted", "seed: replay of scripted")
+    other = run(ROOT, "eval", "seed", "--model", f"replay:{file}", "--layout", "packed")
+    assert other.exit_code == 1
+    assert (
+        "first step 0 of 0, within their steps 0 of 0 (5 cases not judged: the eval itself failed)"
+        in other.stdout
+    )
+    assert "at reply number 1 the tools sent is not what was recorded; record it anew" in other.stdout
+
+
+def test_what_is_no_recording_is_refused_with_its_line(run, tmp_path):
+    (tmp_path / "x.jsonl").write_text('{"model": "m"}\n')
+    done = run(ROOT, "eval", "--model", f"replay:{tmp_path}/x.jsonl")
+    assert done.exit_code == 2
+    assert f"{tmp_path}/x.jsonl:1: is no line of a recording; record it with --record FILE" in done.stderr
+
+
+def test_the_help_names_every_model_and_layout(run, tmp_path):
+    from packbelt.evals import LAYOUTS, MODELS
+
+    text = " ".join(run(tmp_path, "eval", "--help").stdout.split())
+    assert all(name.removeprefix("bot:") in text for name in MODELS)
+    assert f"[{'|'.join(LAYOUTS)}]" in text
