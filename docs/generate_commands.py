@@ -15,17 +15,18 @@ _HEAD = """# Commands
 Written by `docs/generate_commands.py` from `--help`; a test keeps it so.
 
 Every command takes `-w/--workspace DIR`, `--snapshot FILE` and `--json`. Exit codes: 0 fine, 1 findings
-(a check that found errors, a failed eval, a server that failed), 2 bad input, with one line on standard
-error that says what is wrong, where, and the mend. What else of the workspace did not load is said on
-standard error too, whatever the command. On a terminal there is colour, which `NO_COLOR=1` takes away; in a
-pipe there is plain text.
+(a check that found errors, a failed eval, a difference that `--fail-on` names, a server that failed), 2 bad
+input, with one line on standard error that says what is wrong, where, and the mend. What else of the
+workspace did not load is said on standard error too, whatever the command. On a terminal there is colour,
+which `NO_COLOR=1` takes away; in a pipe there is plain text.
 
 `PACKBELT_SNAPSHOT` names a snapshot where no `--snapshot` does; `connect`, `call` and `serve` do not read it.
 
-Only `connect`, `call` and `serve` start anything. Only `dump --out`, `eval --record`, `connect --save` and
-`connect --lock` write, and the answer "always" to the question of `connect` and `call`, which is remembered
-in the user's trust file (`connect --help` says where that is); `--events` appends to its file, and `serve`
-keeps runs and makes a file of tokens where it is asked to.
+Only `connect`, `call` and `serve` start anything, and `diff` asks git for a revision. Only `init`,
+`dump --out`, `eval --record`, `connect --save` and `connect --lock` write, and the answer "always" to the
+question of `connect` and `call`, which is remembered in the user's trust file (`connect --help` says where
+that is); `--events` appends to its file, and `serve` keeps runs and makes a file of tokens where it is asked
+to.
 
 Shell completion of commands, agents, tools, packs and servers, for the start-up file of the shell:
 

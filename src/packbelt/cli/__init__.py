@@ -14,6 +14,7 @@ from packbelt._version import __version__
 from packbelt.cli.failure import PipeClosedError, guarded
 
 COMMANDS: dict[str, str] = {
+    "init": "A small workspace to begin with.",
     "dump": "The belt and its token cost: what is sent, put away and withheld.",
     "explain": "Why a tool is or is not on a belt, rule by rule, and its routes.",
     "hint": "What an agent is told when it calls a name.",
@@ -21,6 +22,7 @@ COMMANDS: dict[str, str] = {
     "compile": "A belt in an SDK's own form, and what stays unenforced there.",
     "check": "All laws and lints on this workspace.",
     "eval": "Whether requests reach the right hand-off, played through the engine.",
+    "diff": "What a change does to every belt: gained, lost, moved, and the cost.",
     "connect": "Start the configured servers, show what they offer, save it.",
     "call": "Make one call as an agent would, through the gate and the relay.",
     "serve": "An agent's belt as an MCP server, on stdio or HTTP.",

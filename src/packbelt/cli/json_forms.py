@@ -1,7 +1,7 @@
 """The JSON that the commands print: one function for each form, and no other place that spells its keys."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from packbelt.belt import Belt, BeltTool
 from packbelt.catalog.registry import bits
@@ -24,6 +24,10 @@ from packbelt.model import (
 )
 from packbelt.turn import Turn
 from packbelt.turn.matrix import Row
+
+if TYPE_CHECKING:  # a dump needs no checks
+    from packbelt.checks.difference import AgentDiff, Change, Diff
+    from packbelt.checks.worse import Worse
 
 Json = dict[str, Any]
 
@@ -106,6 +110,62 @@ def diagnostic_json(one: Diagnostic) -> Json:
 def finding_json(one: Diagnostic) -> Json:
     """A finding of `packbelt check`: a diagnostic with the mend apart."""
     return {**diagnostic_json(one), "message": one.message, "mend": one.mend}
+
+
+def diff_json(old: str, new: str, found: "Diff", failed: Sequence["Worse"]) -> Json:
+    """A difference as `packbelt diff --json` shows it; agents that do not differ are left out."""
+    return {
+        "old": old,
+        "new": new,
+        "agents": [_agent_diff_json(one) for one in found.differing],
+        "alike": len(found.agents) - len(found.differing),
+        "tools": {
+            "new": list(found.tools_new),
+            "gone": list(found.tools_gone),
+            "changed": list(found.tools_changed),
+        },
+        "findings": {
+            "new": [finding_json(one) for one in found.found],
+            "vanished": [finding_json(one) for one in found.mended],
+        },
+        "failed": [{"on": one.condition.text, "of": list(one.of)} for one in failed],
+    }
+
+
+def _agent_diff_json(one: "AgentDiff") -> Json:
+    prefix = one.prefix
+    return {
+        "agent": one.agent,
+        "before": one.before,
+        "after": one.after,
+        "refused": [diagnostic_json(reason) for reason in one.refused],
+        "lost": [_change_json(change) for change in one.of("lost")],
+        "gained": [_change_json(change) for change in one.of("gained")],
+        "moved": [_change_json(change) for change in one.of("moved")],
+        "widened": list(one.widened),
+        "unasked": list(one.unasked),
+        "asked": list(one.asked),
+        "tokens": {"before": one.tokens, "after": one.tokens_now, "delta": one.delta},
+        "cache": prefix
+        and {
+            "tools": {"kept": prefix.kept, "sent": prefix.sent},
+            "tokens": {"kept": prefix.kept_tokens, "sent": prefix.sent_tokens},
+            "breaks_at": prefix.breaks_at,
+            "prompt_stays": prefix.prompt_stays,
+        },
+    }
+
+
+def _change_json(change: "Change") -> Json:
+    return {
+        "wire_name": change.tool,
+        "source": change.id.source,
+        "name": change.id.name,
+        "before": change.before and str(change.before),
+        "after": change.after and str(change.after),
+        "cause": {**_reason_json(change.cause), "ended": change.ended},
+        "widened": change.widened,
+    }
 
 
 def matrix_json(agent: str, rows: Iterable[Row]) -> Json:
