@@ -380,3 +380,13 @@ def test_an_agent_installs_a_skill_through_its_belt_and_the_fleet_learns_of_it(t
             assert "is installed already; pass overwrite to replace it" in refused[0].text
 
     anyio.run(main)
+
+
+def test_a_host_that_cannot_take_a_change_over_is_told_of_and_the_change_stays(tmp_path, acme):
+    async def changed():
+        raise packbelt.WorkspaceError("a pack is broken")
+
+    world = World(tmp_path, toolkits.git("acme", str(acme[0])), changed=changed)
+    assert world("skill_registry_install", id="code-review")["not_taken_over"] == "a pack is broken"
+    assert world("skill_registry_uninstall", name="code-review")["not_taken_over"] == "a pack is broken"
+    assert world.left() == []

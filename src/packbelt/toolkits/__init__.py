@@ -1,4 +1,4 @@
-"""Native tools that make shipped packs work: finding, installing, reading and running Agent Skills.
+"""Native tools that make shipped packs work: Agent Skills, and the registry of MCP servers.
 
     from packbelt import toolkits
 
@@ -7,8 +7,8 @@
         *toolkits.shell(root),
     ])
 
-Their names and arguments are those of the packs `skills` and `core`; a pack that defines them keeps its own
-words. `shell` is given apart from the rest, since it is the one that runs what it is told.
+Their names and arguments are those of the packs `skills`, `integrations` and `core`; a pack that defines them
+keeps its own words. `shell` is given apart from the rest, since it is the one that runs what it is told.
 """
 
 import os
@@ -16,15 +16,29 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from packbelt.catalog.snapshot import Snapshot
 from packbelt.live.runs.open import state_directory
 from packbelt.toolkits.address import Source, archive, directory, git
 from packbelt.toolkits.limits import Limits, ToolkitError
 from packbelt.toolkits.place import Place
+from packbelt.toolkits.registry_api import RegistryApi
+from packbelt.toolkits.server_file import ServerFile
+from packbelt.toolkits.server_tools import ServerTools
 from packbelt.toolkits.shelf import Shelf
 from packbelt.toolkits.shell_tool import Shell
 from packbelt.toolkits.skill_tools import SkillTools, named
 
-__all__ = ["Limits", "Source", "ToolkitError", "archive", "directory", "git", "shell", "skills"]
+__all__ = [
+    "Limits",
+    "Source",
+    "ToolkitError",
+    "archive",
+    "directory",
+    "git",
+    "mcp_registry",
+    "shell",
+    "skills",
+]
 
 
 def skills(
@@ -75,3 +89,31 @@ def shell(
         keep: bytes kept of the beginning, and as many of the end, of standard output and of standard error.
     """
     return Shell(Path(root).absolute(), dict(env or {}), keep).tools()
+
+
+def mcp_registry(
+    root: str | Path,
+    *,
+    registry: str,
+    snapshot: Callable[[], Snapshot] | None = None,
+    changed: Callable[[], Awaitable[object]] | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> list[Callable[..., Any]]:
+    """Tools of the pack `integrations` that find, install and remove MCP servers. None of them starts one.
+
+    Args:
+        root: the workspace, in whose `.mcp.json` servers are installed.
+        registry: address of a registry that speaks the MCP registry's API, version 0.1.
+        snapshot: what is true now, such as `lambda: fleet.snapshot`; without it the tools that show servers'
+            states and tools are left out.
+        changed: awaited after each change, for a host that then has its fleet reload.
+        environ: where variables are looked for; the process's environment by default. Only whether one is set
+            is ever said.
+    """
+    return ServerTools(
+        ServerFile(Path(root).absolute()),
+        RegistryApi(registry),
+        os.environ if environ is None else environ,
+        snapshot,
+        changed,
+    ).tools()

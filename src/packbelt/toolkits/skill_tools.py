@@ -77,8 +77,8 @@ class SkillTools:
             if category is None or _in_category(found, category)
         ]
         rows = sorted(row for row in rows if cursor is None or row[0] > cursor)
-        page = rows[:limit]
-        answer = {"skills": [self._row(name, found) for _, name, found in page], **seen.problems()}
+        page, taken = rows[:limit], self._taken()
+        answer = {"skills": [self._row(name, found, taken) for _, name, found in page], **seen.problems()}
         return answer | ({"cursor": page[-1][0]} if len(rows) > limit else {})
 
     @tool()
@@ -89,7 +89,8 @@ class SkillTools:
         seen = await self._look(source)
         rows = [(name, found) for name, skills in sorted(seen.skills.items()) for found in skills.found]
         found = matches(query, rows)
-        skills = [self._row(name, each) for name, each in found[:limit]]
+        taken = self._taken()
+        skills = [self._row(name, each, taken) for name, each in found[:limit]]
         return {"skills": skills, "more": max(len(found) - limit, 0), **seen.problems()}
 
     @tool()
@@ -219,8 +220,10 @@ class SkillTools:
             raise ToolkitError(seen.failed[only])
         return seen
 
-    def _row(self, source: str, found: Found) -> dict[str, Any]:
-        taken = {name_key(name) for name in self.place.installed()}
+    def _taken(self) -> frozenset[str]:
+        return frozenset(map(name_key, self.place.installed()))
+
+    def _row(self, source: str, found: Found, taken: frozenset[str]) -> dict[str, Any]:
         row = {
             "id": found.id,
             "name": found.name,
@@ -248,7 +251,6 @@ class SkillTools:
 
         self.place.check_free(found.name, overwrite=overwrite)
         placed, files = await anyio.to_thread.run_sync(install)
-        await self._tell()
         return {
             "name": placed.name,
             "folder": f"{self.place.folder}/{placed.name}",
@@ -257,16 +259,22 @@ class SkillTools:
             "source": placed.source,
             "digest": placed.digest,
             "files": files,
+            **(await self._tell()),
         }
 
     async def _remove(self, name: str, origin: str, otherwise: str) -> dict[str, Any]:
         record = await anyio.to_thread.run_sync(self.place.remove, name, origin, otherwise)
-        await self._tell()
-        return {"removed": record.name, "source": record.source}
+        return {"removed": record.name, "source": record.source, **(await self._tell())}
 
-    async def _tell(self) -> None:
-        if self.changed is not None:
+    async def _tell(self) -> dict[str, Any]:
+        """What the host says of the change; it is made, whatever that is."""
+        if self.changed is None:
+            return {}
+        try:
             await self.changed()
+        except PackbeltError as error:
+            return {"not_taken_over": str(error)}
+        return {}
 
 
 @dataclass(frozen=True, slots=True)
