@@ -12,6 +12,9 @@ from skill_world import World, commit, git, make_tar, make_zip, member, reposito
 
 import packbelt
 from packbelt import toolkits
+from packbelt.toolkits.bundle import open_folder
+from packbelt.toolkits.found import files_of
+from packbelt.toolkits.place import Place, Record
 
 PDF = skill_text("pdf").encode()
 SMALL = toolkits.Limits(skill_files=5, skill_bytes=4000, file_bytes=2000, entries=30, source_bytes=60_000)
@@ -222,6 +225,17 @@ def test_a_zip_that_lies_about_a_size_is_not_believed(tmp_path):
     assert path.read_bytes().count(size) == 2
     path.write_bytes(path.read_bytes().replace(size, struct.pack("<L", 100)))
     refused(World(tmp_path, toolkits.archive("a", path), limits=SMALL), "broken|more bytes", source="a")
+
+
+def test_a_file_that_grows_after_it_was_listed_is_not_taken(tmp_path):
+    write(tmp_path / "src", {"pdf/SKILL.md": PDF, "pdf/log": b"x"})
+    place = Place(tmp_path / "workspace")
+    with open_folder(tmp_path / "src", SMALL) as folder:
+        files = files_of(folder, "pdf", SMALL)
+        (tmp_path / "src" / "pdf" / "log").write_bytes(bytes(2001))
+        with pytest.raises(toolkits.ToolkitError, match="'log' has more bytes than its source says"):
+            place.put(Record("pdf", "registry", "d", "pdf", ""), files, folder, SMALL, overwrite=False)
+    assert [path.name for path in place.path.iterdir()] == [".packbelt.lock"]
 
 
 def test_broken_and_encrypted_archives_and_paths_that_stand_twice(tmp_path):

@@ -107,7 +107,8 @@ def test_a_repositorys_hooks_and_the_users_configuration_do_not_run(tmp_path, ac
     )
     write(folder / ".git", {"hooks/post-checkout": hook, "hooks/reference-transaction": hook})
     home = tmp_path / "home"
-    write(home, {".gitconfig": f"[core]\n\thooksPath = {tmp_path / 'hooks'}\n"})
+    elsewhere = f'[url "{tmp_path}/other"]\n\tinsteadOf = {folder}\n'
+    write(home, {".gitconfig": f"[core]\n\thooksPath = {tmp_path / 'hooks'}\n{elsewhere}"})
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
     world = World(tmp_path, toolkits.git("acme", str(folder)))
