@@ -15,9 +15,12 @@ from packbelt.model import Code, Diagnostic, Level, PackbeltError, WorkspaceErro
 FILE = "SKILL.md"
 CLAUDE_FOLDER = ".claude/skills"
 
-_VENDOR = frozenset({"node_modules", "vendor", "venv", "__pycache__"})
+VENDOR = frozenset({"node_modules", "vendor", "venv", "__pycache__"})
+"""Folders in which nobody looks for skills."""
+
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
 _MAX_NAME = 64
+NAME_MEND = f"write at most {_MAX_NAME} of a-z, 0-9 and single - inside"
 
 
 @dataclass(slots=True)
@@ -47,7 +50,7 @@ def _folders(tree: Tree, root: Path, found: _Found) -> list[Path]:
     except WorkspaceError as problem:
         found.diagnostics.append(_broken(problem, root.name))
         return []
-    return [path for path in entries if not path.name.startswith(".") and path.name not in _VENDOR]
+    return [path for path in entries if not path.name.startswith(".") and path.name not in VENDOR]
 
 
 def _read(tree: Tree, folder: Path, found: _Found) -> None:
@@ -63,7 +66,7 @@ def _read(tree: Tree, folder: Path, found: _Found) -> None:
     except PackbeltError as refused:
         found.diagnostics.append(_broken(refused, folder.name))
         return
-    key = skill.name.lower().replace("_", "-")
+    key = name_key(skill.name)
     if first := found.skills.get(key):
         message = f"skill {skill.name!r} of {skill.path} is left out: {first.path} has {first.name!r}"
         where = skill.where
@@ -75,14 +78,24 @@ def _read(tree: Tree, folder: Path, found: _Found) -> None:
     if skill.name != folder.name:
         message = f"skill {skill.name!r} lies in a folder called {folder.name!r}"
         mend = "give both one name"
-    elif not _NAME.match(skill.name) or len(skill.name) > _MAX_NAME:
+    elif not name_fits(skill.name):
         message = f"skill {skill.name!r} has a name that the Agent Skills format does not take"
-        mend = f"write at most {_MAX_NAME} of a-z, 0-9 and single - inside"
+        mend = NAME_MEND
     else:
         return
     found.diagnostics.append(
         Diagnostic(Level.WARNING, Code.SKILL_NAME, message, skill.where, mend, skill.name)
     )
+
+
+def name_fits(name: str) -> bool:
+    """Whether a name is one that the Agent Skills format takes."""
+    return bool(_NAME.match(name)) and len(name) <= _MAX_NAME
+
+
+def name_key(name: str) -> str:
+    """What two names have in common that a model would take for one."""
+    return name.lower().replace("_", "-")
 
 
 def parse_skill(text: str, file: str, folder: str) -> Skill:

@@ -6,15 +6,17 @@ are handed to only say what the case has for them, or that they are done.
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
-from packbelt.catalog.workspace import ServerSpec, Workspace
+import anyio
+
+from packbelt.catalog.workspace import ServerSpec, Times, Workspace
 from packbelt.evals.cases import Case
 from packbelt.live.agent import LiveAgent
 from packbelt.live.asking import Approval, Asking, Elicit
 from packbelt.live.fleet import Fleet
-from packbelt.live.runs import Run
-from packbelt.live.servers.connection import Connection
+from packbelt.live.servers.connection import Connection, Settings
 from packbelt.model import NATIVE, Answer
 
 DONE = "Done."
@@ -40,7 +42,8 @@ class Answering(Connection):
 
     def __init__(self, server: str, fleet: "Simulation") -> None:
         spec = ServerSpec(server, "stdio")
-        super().__init__(spec, fleet.settings, on_state=lambda _: None)
+        settings = Settings(fleet.workspace.root, Times(), {}, starts=anyio.CapacityLimiter(1))
+        super().__init__(spec, settings, on_state=lambda _: None)
         self._said = fleet.answers
 
     async def call(
@@ -67,7 +70,6 @@ class Simulation(Fleet):
 
     def __init__(self, workspace: Workspace, case: Case) -> None:
         self.answers = case.answers
-        self._begun = 0
         super().__init__(
             simulated(workspace, case.answers),
             run=self._answer,
@@ -79,18 +81,15 @@ class Simulation(Fleet):
             events=None,
             environ={},
         )
+        numbers = count(1)  # no ids by chance: traces of the same calls are equal
+        self._new_id = lambda: f"run-{next(numbers)}"
 
     async def _answer(self, agent: LiveAgent, request: str) -> str:
         del request
         known = self.workspace.agents[agent.name].handoff
         return self.answers.get(known, DONE)
 
-    def new_run(self, agent: str, **fields: Any) -> Run:
-        """The record of a run, under a number instead of a random id: traces of the same calls are equal."""
-        self._begun += 1
-        return replace(super().new_run(agent, **fields), id=f"run-{self._begun}")
-
-    def connection(self, server: str) -> Connection | None:
+    def _connection(self, server: str) -> Connection | None:
         """An answering stand-in for a server of the snapshot."""
         return Answering(server, self) if server in self.snapshot.servers else None
 

@@ -154,6 +154,7 @@ class LiveAgent:
             run = self._claimed or new_run(
                 self.fleet.workspace.root,
                 self.scope,
+                run=self.fleet._new_id(),
                 parent=self.parent.run_id if self.parent else None,
                 request=self.request,
                 messages=self.messages,

@@ -140,12 +140,16 @@ def resolve(spec: ServerSpec, environ: Mapping[str, str] | None = None) -> Resol
 
 def child_environment(resolved: Resolved, environ: Mapping[str, str] | None = None) -> dict[str, str]:
     """The whole environment of a server's process: `INHERITED`, and the definition's own `env` over it."""
+    return inherited(environ) | {name: value.reveal() for name, value in resolved.env.items()}
+
+
+def inherited(environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The part of an environment that a child process is given: `INHERITED`, where set."""
     environ = Environ(os.environ if environ is None else environ)
     # A value that starts with () is a function exported by a shell: code, where a value is expected.
-    inherited = {
+    return {
         name: environ[name] for name in INHERITED if name in environ and not environ[name].startswith("()")
     }
-    return inherited | {name: value.reveal() for name, value in resolved.env.items()}
 
 
 def _expanding(spec: ServerSpec) -> Iterator[tuple[str, str]]:

@@ -24,7 +24,7 @@ from packbelt.live.logs import mask
 from packbelt.live.observe.events import EventLog, Sink
 from packbelt.live.observe.observer import Observer
 from packbelt.live.reload import changed_servers, reloaded
-from packbelt.live.runs import RunStore, UnknownRunError
+from packbelt.live.runs import RunStore, UnknownRunError, new_run_id
 from packbelt.live.runs.open import open_runs
 from packbelt.live.runs.scopes import scope_of
 from packbelt.live.servers.connection import Connection, Settings
@@ -96,6 +96,7 @@ class Fleet:
         self._entered = self._open = False
         self._agents: set[LiveAgent] = set()
         self._listeners = Listeners()
+        self._new_id: Callable[[], str] = new_run_id
         self._reloading = anyio.Lock()
 
     # its life -------------------------------------------------------------------------------------------

@@ -6,24 +6,26 @@ from time import time
 from typing import Any
 
 from packbelt.belt import Scope
-from packbelt.live.runs.ids import new_run_id
 from packbelt.live.runs.record import Run, RunNotResumableError
 from packbelt.model import PackbeltError, Permission
 
 
-def new_run(root: Path, scope: Scope, *, parent: str | None, request: str, messages: Sequence[Any]) -> Run:
+def new_run(
+    root: Path, scope: Scope, *, run: str, parent: str | None, request: str, messages: Sequence[Any]
+) -> Run:
     """The record of a run that begins now.
 
     Args:
         root: the workspace's directory.
         scope: who is at work, and on whose behalf.
+        run: its id.
         parent: the run that spawned it, or None for a root's.
         request: what it is asked.
         messages: the conversation so far.
     """
     now = time()
     return Run(
-        new_run_id(now),
+        run,
         str(root),
         scope.agent,
         parent=parent,

@@ -6,10 +6,9 @@ a session of its own and ends the whole process group on every path out: close s
 SIGTERM, wait, SIGKILL. A process that left the group on purpose (a daemon) is out of reach.
 """
 
-import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 
@@ -21,9 +20,9 @@ from mcp import StdioServerParameters, stdio_client
 from mcp.client import Transport
 from mcp.shared.message import SessionMessage
 
+from packbelt.live.group import pipe, release, signal_group, until
 from packbelt.live.servers.failure import MAX_MESSAGE, CannotStartError, Witness, clean
 
-_POLL = 0.01
 _IMPATIENT = 0.5  # seconds for a server that never got well to end
 _LAST_WORDS = 0.5  # seconds for an ended server's exit code and standard error to arrive
 _KILLED = 1.0  # seconds for the loop to see that a killed process has ended
@@ -88,8 +87,8 @@ async def _group(
                     tasks.cancel_scope.cancel()
     finally:
         # Synchronous: holds even where a second interrupt breaks the orderly end above.
-        _signal_group(group, signal.SIGKILL)
-        _release(process)
+        signal_group(group, signal.SIGKILL)
+        release(process)
 
 
 async def _start(argv: Sequence[str], env: Mapping[str, str], cwd: Path | None) -> Process:
@@ -121,7 +120,7 @@ async def _read_messages(
 ) -> None:
     """Hand on messages, keep what is none as evidence, and go on reading when nobody listens."""
     async with to_session:
-        async for line in _lines(_pipe(process.stdout), witness):
+        async for line in _lines(pipe(process.stdout), witness):
             try:
                 message = mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False)
             except ValueError:
@@ -132,7 +131,7 @@ async def _read_messages(
                 await to_session.send(SessionMessage(message))
         # The session learns of the end only when it can be told how the server ended.
         with anyio.move_on_after(_LAST_WORDS):
-            await _until(lambda: process.returncode is not None)
+            await until(lambda: process.returncode is not None)
             if not witness.stopped:
                 witness.exit_code = process.returncode
             await stderr_ended.wait()
@@ -158,7 +157,7 @@ async def _lines(stream: ByteReceiveStream, witness: Witness) -> AsyncIterator[b
 
 async def _read_errors(process: Process, witness: Witness, ended: anyio.Event) -> None:
     """Drain standard error always, so that a talkative server never blocks on it."""
-    stderr = _pipe(process.stderr)
+    stderr = pipe(process.stderr)
     with suppress(anyio.EndOfStream, *_GONE, ConnectionError):
         while True:
             witness.heard(await stderr.receive())
@@ -182,7 +181,7 @@ async def _write_messages(
         # It no longer reads. Its last words arrive by standard output's end; where it lives on, nobody
         # would ever answer the session.
         with anyio.move_on_after(_LAST_WORDS):
-            await _until(lambda: process.returncode is not None)
+            await until(lambda: process.returncode is not None)
         if process.returncode is None:
             await to_session.aclose()
 
@@ -193,44 +192,11 @@ async def _stop(process: Process, patience: float) -> None:
         with suppress(*_GONE, OSError):
             await process.stdin.aclose()
     with anyio.move_on_after(patience / 2):
-        await _until(lambda: process.returncode is not None)
+        await until(lambda: process.returncode is not None)
     # Also where the process has ended: a wrapper may have left its server behind.
-    if _signal_group(process.pid, signal.SIGTERM):
+    if signal_group(process.pid, signal.SIGTERM):
         with anyio.move_on_after(patience / 2):
-            await _until(lambda: not _signal_group(process.pid, 0))
-        _signal_group(process.pid, signal.SIGKILL)
+            await until(lambda: not signal_group(process.pid, 0))
+        signal_group(process.pid, signal.SIGKILL)
     with anyio.move_on_after(_KILLED):
-        await _until(lambda: process.returncode is not None)
-
-
-async def _until(done: Callable[[], bool]) -> None:
-    # Not process.wait(): on asyncio it also waits for the pipes, which a grandchild may hold open.
-    while not done():  # noqa: ASYNC110 - the kernel sets no event for the end of a process group
-        await anyio.sleep(_POLL)
-
-
-def _signal_group(group: int, number: int) -> bool:
-    """Signal every process of a group; False where none is left."""
-    try:
-        os.killpg(group, number)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # macOS, for one that has ended and was not yet waited for
-        return True
-    return True
-
-
-def _pipe(stream: ByteReceiveStream | None) -> ByteReceiveStream:
-    if stream is None:
-        raise RuntimeError("the process was started without pipes")
-    return stream
-
-
-def _release(process: Process) -> None:
-    """Close asyncio's handle at once; it warns later where a process that left the group holds a pipe."""
-    # Nothing public of anyio or asyncio reaches it; trio and uvloop have other attributes.
-    transport = getattr(getattr(process, "_process", None), "_transport", None)
-    close = getattr(transport, "close", None)
-    if callable(close):
-        with suppress(PermissionError, ProcessLookupError):
-            close()
+        await until(lambda: process.returncode is not None)
