@@ -22,7 +22,10 @@ async def served(fleet, known_as=None, name=AGENT):
 
     manner = Manner(known_as)
     server = AgentServer(name, manner, RequestStateSecurity.ephemeral(), connected=True)
-    async with Served(fleet, name, manner.spell, remembers=True) as live, server.serving(live):
+    async with (
+        Served(fleet, name, manner.spell, manner.briefing, remembers=True) as live,
+        server.serving(live),
+    ):
         yield server
 
 

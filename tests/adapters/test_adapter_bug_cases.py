@@ -33,10 +33,12 @@ def playing(driver, tmp_path, calls):
 
 @pytest.mark.parametrize("driver", DRIVERS.values(), ids=DRIVERS)
 def test_ad08_a_denied_tool_runs_by_none_of_its_spellings(driver, tmp_path):
-    seen = playing(driver, tmp_path, SPELLINGS)
+    by_name = "denied" not in driver.omits  # else its client answers none but the tools that it was given
+    calls = [one for one in SPELLINGS if by_name or one[0] == "use_pack"]
+    seen = playing(driver, tmp_path, calls)
     assert seen.ran == []
-    assert set(seen.read) == {f"c{place}" for place in range(1, len(SPELLINGS) + 1)}
-    assert "denied" in seen.read["c1"]
+    assert set(seen.read) == {f"c{place}" for place in range(1, len(calls) + 1)}
+    assert not by_name or "denied" in seen.read["c1"]
 
 
 @pytest.mark.parametrize("driver", DRIVERS.values(), ids=DRIVERS)
