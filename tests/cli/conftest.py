@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from click.testing import CliRunner
-from small_fleet import FILES, write
+from small_project import FILES, write
 
 from packbelt.cli import cli
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from small_fleet import FILES, write
+from small_project import FILES, write
 from test_cli_terminal import PADDED
 
 from packbelt.checks.worse import CONDITIONS
