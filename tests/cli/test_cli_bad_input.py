@@ -44,7 +44,7 @@ def refused(done, *said):
         (["hint", "orchestrator", "x", "y"], ["y"]),
         (["dmp"], ["did you mean 'dump'?"]),
         (["DUMP"], ["did you mean 'dump'?"]),
-        (["serve"], ["no command is called 'serve'"]),
+        (["sevre"], ["no command is called 'sevre'"]),
     ],
 )
 def test_arguments(fleet, run, args, said):
