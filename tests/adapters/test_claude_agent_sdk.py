@@ -380,7 +380,7 @@ def test_what_a_hook_cannot_decide_is_denied(tmp_path, caplog):
         (before,) = made.hooks["PreToolUse"][0].hooks
         del agent.fleet.workspace.agents["boss"]
         agent.fleet.revise(agent.fleet.snapshot)
-        agent.reload()
+        agent._reload()
         return await before({"tool_name": "Read", "tool_input": {}, "tool_use_id": "1"}, "1", None)
 
     home = Small(tmp_path, boss={"tools": ["Read"]})

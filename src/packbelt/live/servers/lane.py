@@ -21,7 +21,7 @@ class Lane:
     """
 
     def __init__(self, places: int) -> None:
-        self._places = anyio.Semaphore(places)
+        self._places = anyio.Semaphore(places, fast_acquire=True)
         self._waiting = 0
 
     @asynccontextmanager
