@@ -22,7 +22,6 @@ BRAVE = {
     "packages": [
         {
             "registryType": "npm",
-            "registryBaseUrl": "https://registry.npmjs.org",
             "identifier": "@modelcontextprotocol/server-brave-search",
             "version": "1.0.2",
             "transport": {"type": "stdio"},
@@ -68,7 +67,6 @@ TIME = {
     "packages": [
         {
             "registryType": "pypi",
-            "registryBaseUrl": "https://pypi.org",
             "identifier": "mcp-server-time",
             "version": "2026.10.19",
             "runtimeHint": "uvx",

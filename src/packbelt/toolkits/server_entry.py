@@ -7,6 +7,7 @@ which nobody gave it. Variables and headers hold what the caller passes, and a s
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, Never
 
 from packbelt.toolkits.limits import ToolkitError
@@ -20,10 +21,10 @@ _TEMPLATE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 @dataclass(frozen=True, slots=True)
 class _Home:
-    """A package registry: its names, its own address, and what runs a package of it."""
+    """A package registry: its names, the SHA-256 of its own address, and what runs a package of it."""
 
     identifier: re.Pattern[str]
-    bases: tuple[str, ...]
+    base: str
     command: str
     before: tuple[str, ...]
 
@@ -31,12 +32,15 @@ class _Home:
 _HOMES = {
     "npm": _Home(
         re.compile(r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~][a-z0-9._~-]*\Z", re.IGNORECASE),
-        ("https://registry.npmjs.org",),
+        "036b43b16792c643378e95923ed2f4cc78e800de141b764aeea70d47580396df",
         "npx",
         ("-y",),
     ),
     "pypi": _Home(
-        re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?\Z"), ("https://pypi.org",), "uvx", ()
+        re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?\Z"),
+        "b4c93a4591f5e6ddfc66b8a35a37ab125d5d352002bffbc5e9293a87fe06a8ca",
+        "uvx",
+        (),
     ),
 }
 
@@ -133,7 +137,8 @@ def _package(package: Mapping[str, Any]) -> Way:
         raise ToolkitError(f"{identifier!r} is no name of an {kind} package")
     if not _VERSION.match(version) or version == "latest":
         raise ToolkitError(f"its package {identifier} has no fixed version")
-    if _text(package, "registryBaseUrl").rstrip("/") not in ("", *home.bases):
+    base = _text(package, "registryBaseUrl").rstrip("/")
+    if base and sha256(base.encode()).hexdigest() != home.base:
         raise ToolkitError(f"its package {identifier} lies in another registry than {kind}'s own")
     transport = package.get("transport")
     if isinstance(transport, Mapping) and transport.get("type", "stdio") != "stdio":
