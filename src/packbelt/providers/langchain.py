@@ -7,6 +7,7 @@ from packbelt.belt import Belt
 from packbelt.model import ToolCall, ToolResult
 from packbelt.providers.form import Codec, Enforcement, Form
 from packbelt.providers.openai import said
+from packbelt.providers.openai_chat import functions
 from packbelt.providers.plan import plan
 from packbelt.providers.reading import get, items, parts
 from packbelt.providers.target import Target
@@ -24,17 +25,7 @@ def build(target: Target, belt: Belt, *, strict: bool) -> Form:
         strict: see `compile_belt`.
     """
     made = plan(belt, target, strict=strict)
-    tools = [
-        {
-            "type": "function",
-            "function": {
-                "name": made.names.spell(tool.wire_name),
-                "description": tool.description,
-                "parameters": dict(tool.input_schema),
-            },
-        }
-        for tool in made.tools
-    ]
+    tools = functions(made)
     return Form(
         target.name,
         {"system_prompt": made.system, "tools": tools},

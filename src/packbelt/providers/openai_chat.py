@@ -7,7 +7,7 @@ from packbelt.belt import Belt
 from packbelt.model import ToolCall, ToolResult
 from packbelt.providers.form import Codec, Enforcement, Form
 from packbelt.providers.openai import said
-from packbelt.providers.plan import plan
+from packbelt.providers.plan import Plan, plan
 from packbelt.providers.reading import get, items
 from packbelt.providers.target import Target
 
@@ -18,7 +18,21 @@ def build(target: Target, belt: Belt, *, strict: bool) -> Form:
     The system text is not a part of `kwargs`: it is the first message, which is the host's (`form.system`).
     """
     made = plan(belt, target, strict=strict)
-    tools = [
+    tools = functions(made)
+    return Form(
+        target.name,
+        {"tools": tools} if tools else {},
+        made.names,
+        Enforcement(target, target.enforcement, made.shown),
+        made.system,
+        made.diagnostics,
+        Codec(calls, text, results),
+    )
+
+
+def functions(made: Plan) -> list[dict[str, Any]]:
+    """The sent tools in the form of Chat Completions, which others took over."""
+    return [
         {
             "type": "function",
             "function": {
@@ -29,15 +43,6 @@ def build(target: Target, belt: Belt, *, strict: bool) -> Form:
         }
         for tool in made.tools
     ]
-    return Form(
-        target.name,
-        {"tools": tools} if tools else {},
-        made.names,
-        Enforcement(target, target.enforcement, made.shown),
-        made.system,
-        made.diagnostics,
-        Codec(calls, text, results),
-    )
 
 
 def calls(reply: Any) -> list[ToolCall]:

@@ -1,6 +1,7 @@
 """`RunKeeper`: the asynchronous face of a `Ledger`, the same for every database."""
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
@@ -11,15 +12,15 @@ from packbelt.live.runs.record import Run, RunStatus
 T = TypeVar("T")
 
 
-class RunKeeper:
+class RunKeeper(ABC):
     """A `RunStore` over a ledger; each database says by `_do` in which thread its work is done."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
+    @abstractmethod
     async def _do(self, work: Callable[[], T]) -> T:
         """Do some of the ledger's work."""
-        raise NotImplementedError
 
     async def create(self, run: Run) -> None:
         """See `RunStore`."""
@@ -63,6 +64,6 @@ class RunKeeper:
         """See `RunStore`."""
         return await self._do(partial(self._ledger.find, workspace, limit, time.time()))
 
+    @abstractmethod
     async def close(self) -> None:
         """See `RunStore`. Closing twice is closing once."""
-        raise NotImplementedError
