@@ -44,7 +44,7 @@ class Written:
         self.replies = replies
         self.requests = []
 
-    def begin(self, _):
+    def begin(self, *_):
         self.left = list(self.replies)
         return self
 

@@ -54,10 +54,10 @@ def test_a_recording_that_ends_too_early_says_so(embedded, seed, play, kept):
 
 
 @pytest.mark.parametrize(
-    "line", ["x", "[]", "3", '{"model": "m", "case": "c", "turn": 1, "asked": 4, "reply": {}}']
+    "line", ["x", "[]", "3", '{"model": "m", "case": "c", "repeat": 0, "turn": 1, "asked": 4, "reply": {}}']
 )
 def test_what_is_no_recording_is_refused_with_its_line(tmp_path, line):
-    good = Entry("m", "c", 1, {"tools": "t"}, {"content": "x"}).to_line()
+    good = Entry("m", "c", 0, 1, {"tools": "t"}, {"content": "x"}).to_line()
     assert json.loads(good)["case"] == "c"
     (tmp_path / "x.jsonl").write_text(good + line + "\n")
     with pytest.raises(ReplayError, match=r"x\.jsonl:2: is no line of a recording"):

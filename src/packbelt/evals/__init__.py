@@ -13,7 +13,7 @@ from packbelt.evals.models import MODELS, Model, ModelError, Recorder, Replay, R
 from packbelt.evals.outcomes import RESULTS, Result, Verdict, classify
 from packbelt.evals.report import CaseReport, Rate, SuiteReport, again, read_report
 from packbelt.evals.run import run_case, run_suite
-from packbelt.evals.trace import Ended, Expected, Fault, Made, Reply, Trace
+from packbelt.evals.trace import Ended, Expected, Fault, Made, Reply, Trace, Usage
 
 __all__ = [
     "LAYOUTS",
@@ -38,6 +38,7 @@ __all__ = [
     "Suite",
     "SuiteReport",
     "Trace",
+    "Usage",
     "Verdict",
     "Wish",
     "again",

@@ -14,7 +14,7 @@ from packbelt.evals.cases import Case, Suite
 from packbelt.evals.models.model import Mind, Model, ModelError, Request
 from packbelt.evals.outcomes import classify
 from packbelt.evals.report import CaseReport, SuiteReport
-from packbelt.evals.trace import Ended, Fault, Made, Reply, Trace
+from packbelt.evals.trace import Ended, Fault, Made, Reply, Trace, Usage
 from packbelt.evals.world import Simulation
 from packbelt.live.agent import LiveAgent
 from packbelt.model import (
@@ -62,11 +62,11 @@ async def run_suite(
     return SuiteReport(suite.id, model.name, tuple(reports))
 
 
-async def run_case(workspace: Workspace, one: Bound, model: Model) -> CaseReport:
-    """Play one case."""
+async def run_case(workspace: Workspace, one: Bound, model: Model, repeat: int = 0) -> CaseReport:
+    """Play one case; `repeat` says how often it was played before."""
     case, player = one.case, _Player(one.case)
     try:
-        mind = model.begin(one)
+        mind = model.begin(one, repeat)
         async with (
             Simulation(workspace, case) as fleet,
             fleet.agent(case.agent, request=case.request) as agent,
@@ -94,11 +94,11 @@ class _Player:
         for _ in range(self.case.steps):
             turn = await agent.turn()
             form = turn.compile(TARGET, strict=False)
-            message, calls = await self._ask(form, mind)
+            message, calls, usage = await self._ask(form, mind)
             facts = [_facts(turn.belt, form, call) for call in calls]
             results = await turn.run(calls)
             made = tuple(_made(*pair) for pair in zip(facts, results, strict=True))
-            self.replies.append(Reply(_names(form), form.text(message), made))
+            self.replies.append(Reply(_names(form), form.text(message), made, usage))
             if not calls:
                 return Ended.ANSWERED
             self.messages += [message, *form.results(results)]
@@ -107,8 +107,8 @@ class _Player:
                 return Ended.REPEATED
         return Ended.STEPS
 
-    async def _ask(self, form: Form, mind: Mind) -> tuple[Mapping[str, Any], list[ToolCall]]:
-        """A model's reply and its calls.
+    async def _ask(self, form: Form, mind: Mind) -> tuple[Mapping[str, Any], list[ToolCall], Usage | None]:
+        """A model's reply, its calls, and what it took.
 
         Raises:
             ModelError: it gave none, or none that can be read.
@@ -116,12 +116,23 @@ class _Player:
         request = Request(
             tuple(form.kwargs.get("tools", ())), ({"role": "system", "content": form.system}, *self.messages)
         )
-        message = await mind.reply(request)
+        message = dict(await mind.reply(request))
+        usage = _usage(message.pop("usage", None))
         try:
             calls = form.calls(message)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ModelError(f"its reply cannot be read ({type(error).__name__})") from None
-        return message, [replace(call, name=str(call.name)) for call in calls]
+        return message, [replace(call, name=str(call.name)) for call in calls], usage
+
+
+def _usage(said: Mapping[str, Any] | None) -> Usage | None:
+    """A usage as Chat Completions give it (`prompt_tokens`, `completion_tokens`, `prompt_tokens_details`)."""
+    if said is None:
+        return None
+    details = said.get("prompt_tokens_details") or {}
+    return Usage(
+        said.get("prompt_tokens") or 0, said.get("completion_tokens") or 0, details.get("cached_tokens") or 0
+    )
 
 
 def _names(form: Form) -> tuple[str, ...]:

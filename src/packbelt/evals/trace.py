@@ -56,6 +56,21 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """What a reply took, in tokens, as the model's endpoint counts them.
+
+    Attributes:
+        prompt: of the request.
+        completion: of the reply.
+        cached: those of the request that were read from a cache.
+    """
+
+    prompt: int = 0
+    completion: int = 0
+    cached: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """One reply of the model.
 
@@ -63,11 +78,13 @@ class Reply:
         advertised: the names of the tools that were sent, in order.
         text: what it said.
         calls: what it called, in order.
+        usage: what it took; None where the model does not say.
     """
 
     advertised: tuple[str, ...]
     text: str
     calls: tuple[Made, ...] = ()
+    usage: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)

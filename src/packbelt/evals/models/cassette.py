@@ -31,6 +31,7 @@ class Entry:
     Attributes:
         model: who gave it.
         case: the case's id.
+        repeat: how often the case was played before.
         turn: the reply's number in its case.
         asked: the digest of each part of the request.
         reply: the assistant's message.
@@ -38,14 +39,15 @@ class Entry:
 
     model: str
     case: str
+    repeat: int
     turn: int
     asked: Mapping[str, str]
     reply: Mapping[str, Any]
 
     def to_line(self) -> str:
         """The entry as a line of a recording."""
-        data = {"model": self.model, "case": self.case, "turn": self.turn, "asked": dict(self.asked)}
-        return json.dumps({**data, "reply": self.reply}, ensure_ascii=True) + "\n"
+        data = {"model": self.model, "case": self.case, "repeat": self.repeat, "turn": self.turn}
+        return json.dumps({**data, "asked": dict(self.asked), "reply": self.reply}, ensure_ascii=True) + "\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,21 +67,21 @@ class Recorder:
         """As the model's own."""
         return self.model.name
 
-    def begin(self, case: Bound) -> Mind:
+    def begin(self, case: Bound, repeat: int = 0) -> Mind:
         """Begin a case."""
-        return _Recorded(self, case.case.id, self.model.begin(case))
+        return _Recorded(self, case.case.id, repeat, self.model.begin(case, repeat))
 
 
 class _Recorded:
-    def __init__(self, recorder: Recorder, case: str, mind: Mind) -> None:
-        self.recorder, self.case, self.mind = recorder, case, mind
+    def __init__(self, recorder: Recorder, case: str, repeat: int, mind: Mind) -> None:
+        self.recorder, self.case, self.repeat, self.mind = recorder, case, repeat, mind
         self.turn = 0
 
     async def reply(self, request: Request) -> Mapping[str, Any]:
         self.turn += 1
         asked = asked_of(request)
         reply = await self.mind.reply(request)
-        self.recorder.keep(Entry(self.recorder.name, self.case, self.turn, asked, reply))
+        self.recorder.keep(Entry(self.recorder.name, self.case, self.repeat, self.turn, asked, reply))
         return reply
 
 
@@ -106,9 +108,10 @@ class Replay:
         lines = enumerate(text.splitlines(), 1)
         return cls([_entry(line, Where(str(path), number)) for number, line in lines])
 
-    def begin(self, case: Bound) -> Mind:
+    def begin(self, case: Bound, repeat: int = 0) -> Mind:
         """Begin a case."""
-        return _Replayed(case.case.id, [one for one in self.entries if one.case == case.case.id])
+        played = (case.case.id, repeat)
+        return _Replayed(case.case.id, [one for one in self.entries if (one.case, one.repeat) == played])
 
 
 class _Replayed:
@@ -142,7 +145,14 @@ def _missed(turn: int, asked: Mapping[str, str], here: Sequence[Entry]) -> str:
 def _entry(line: str, where: Where) -> Entry:
     try:
         data = json.loads(line)
-        return Entry(data["model"], data["case"], data["turn"], dict(data["asked"]), dict(data["reply"]))
+        return Entry(
+            data["model"],
+            data["case"],
+            data["repeat"],
+            data["turn"],
+            dict(data["asked"]),
+            dict(data["reply"]),
+        )
     except (ValueError, KeyError, TypeError, RecursionError):
         raise ReplayError(
             "is no line of a recording", where=where, mend="record it with --record FILE"

@@ -22,8 +22,9 @@ class Lexical:
 
     name: str = "lexical"
 
-    def begin(self, case: Bound) -> Mind:
-        """Begin a case."""
+    def begin(self, case: Bound, repeat: int = 0) -> Mind:
+        """Begin a case; every repeat is the same."""
+        del repeat
         return _Ranking(case.case.request)
 
 

@@ -30,7 +30,7 @@ class Mind(Protocol):
     """A model at work on one case."""
 
     async def reply(self, request: Request) -> Mapping[str, Any]:
-        """The assistant's message.
+        """The assistant's message, with a `usage` of Chat Completions beside its own keys where it is known.
 
         Raises:
             ModelError: there is none.
@@ -44,8 +44,13 @@ class Model(Protocol):
     def name(self) -> str:
         """How reports call it."""
 
-    def begin(self, case: Bound) -> Mind:
-        """Begin a case, without a memory of others."""
+    def begin(self, case: Bound, repeat: int = 0) -> Mind:
+        """Begin a case, without a memory of others.
+
+        Args:
+            case: the case.
+            repeat: how often it was played before; a model that samples takes it as its seed.
+        """
 
 
 def say(text: str) -> dict[str, Any]:

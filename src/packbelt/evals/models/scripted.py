@@ -31,8 +31,9 @@ class Scripted:
     name: str
     wishes: Callable[[Bound], Sequence[Wish]]
 
-    def begin(self, case: Bound) -> Mind:
-        """Begin a case."""
+    def begin(self, case: Bound, repeat: int = 0) -> Mind:
+        """Begin a case; every repeat is the same."""
+        del repeat
         return _Script(case.case.request, case.wanted, self.wishes(case))
 
 
