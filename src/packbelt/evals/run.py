@@ -12,9 +12,9 @@ from packbelt.catalog.workspace import Workspace
 from packbelt.evals.bound import Bound, bound, is_web, owners
 from packbelt.evals.cases import Case, Suite
 from packbelt.evals.models.model import Mind, Model, ModelError, Request
-from packbelt.evals.outcomes import classify
+from packbelt.evals.outcomes import classify, settled
 from packbelt.evals.report import CaseReport, SuiteReport
-from packbelt.evals.trace import Ended, Fault, Made, Reply, Trace, Usage
+from packbelt.evals.trace import Ended, Expected, Fault, Made, Reply, Trace, Usage
 from packbelt.evals.world import Simulation
 from packbelt.live.agent import LiveAgent
 from packbelt.model import (
@@ -71,7 +71,7 @@ async def run_case(workspace: Workspace, one: Bound, model: Model, repeat: int =
             Simulation(workspace, case) as fleet,
             fleet.agent(case.agent, request=case.request) as agent,
         ):
-            ended = await player.play(agent, mind)
+            ended = await player.play(agent, mind, one.expected)
         trace = Trace(tuple(player.replies), ended)
     except Exception as error:  # noqa: BLE001 - whatever fails costs one case, and is said
         fault = Fault.AGENT if isinstance(error, _CANNOT_GO_ON) else Fault.HARNESS
@@ -90,7 +90,7 @@ class _Player:
         self.messages: list[Any] = [{"role": line.role, "content": line.text} for line in case.conversation]
         self.made: Counter[str] = Counter()
 
-    async def play(self, agent: LiveAgent, mind: Mind) -> Ended:
+    async def play(self, agent: LiveAgent, mind: Mind, expected: Expected) -> Ended:
         for _ in range(self.case.steps):
             turn = await agent.turn()
             form = turn.compile(TARGET, strict=False)
@@ -101,6 +101,8 @@ class _Player:
             self.replies.append(Reply(_names(form), form.text(message), made, usage))
             if not calls:
                 return Ended.ANSWERED
+            if self.case.settle and settled(expected, self.replies):
+                return Ended.SETTLED
             self.messages += [message, *form.results(results)]
             self.made.update(canonical([call.name, parse(call.arguments)]) for call in calls)
             if max(self.made.values()) >= REPEATS:

@@ -6,12 +6,14 @@ from packbelt.catalog.near import listed, suggestion
 from packbelt.evals.models.bots import BOTS, bot, scripted
 from packbelt.evals.models.cassette import Recorder, Replay, ReplayError
 from packbelt.evals.models.lexical import Lexical
+from packbelt.evals.models.local import Local
+from packbelt.evals.models.local.local import LOCAL, NAMES
 from packbelt.evals.models.model import Mind, Model, ModelError, Request, call, say
 from packbelt.evals.models.scripted import Scripted
 from packbelt.model import PackbeltError
 
 MODELS = ("scripted", "lexical", *(f"bot:{name}" for name in BOTS))
-"""Every name that `model_named` knows, besides `replay:FILE`."""
+"""Every name that `model_named` knows, besides `replay:FILE`, `local:MODEL` and `local-names:MODEL`."""
 REPLAY = "replay:"
 """What stands before a recording's file."""
 
@@ -22,11 +24,14 @@ def model_named(name: str) -> Model:
     Raises:
         PackbeltError: there is none.
         ReplayError: a recording cannot be read.
+        WeightsError: a local model is not there.
     """
     if name.startswith(REPLAY):
         return Replay.from_file(Path(name.removeprefix(REPLAY)))
+    if name.startswith((LOCAL, NAMES)):
+        return Local.named(name)
     if name not in MODELS:
-        mend = suggestion(name, MODELS, otherwise=f"there are: {listed((*MODELS, REPLAY + 'FILE'))}")
+        mend = suggestion(name, MODELS, otherwise=f"there are: {listed((*MODELS, f'{REPLAY}FILE', f'{LOCAL}MODEL'))}")
         raise PackbeltError(f"no model is called {name!r}", mend=mend, name=name)
     if name == "scripted":
         return scripted()
@@ -36,6 +41,7 @@ def model_named(name: str) -> Model:
 __all__ = [
     "MODELS",
     "Lexical",
+    "Local",
     "Mind",
     "Model",
     "ModelError",
