@@ -31,7 +31,8 @@ def model_named(name: str) -> Model:
     if name.startswith((LOCAL, NAMES)):
         return Local.named(name)
     if name not in MODELS:
-        mend = suggestion(name, MODELS, otherwise=f"there are: {listed((*MODELS, f'{REPLAY}FILE', f'{LOCAL}MODEL'))}")
+        others = (f"{REPLAY}FILE", f"{LOCAL}MODEL", f"{NAMES}MODEL")
+        mend = suggestion(name, MODELS, otherwise=f"there are: {listed((*MODELS, *others))}")
         raise PackbeltError(f"no model is called {name!r}", mend=mend, name=name)
     if name == "scripted":
         return scripted()

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from packbelt.belt.arguments import parse
 from packbelt.evals.models.model import Request
 from packbelt.evals.models.sight import Seen
 
@@ -40,6 +41,21 @@ def offered(request: Request) -> list[Mapping[str, Any]]:
     """The tools that a request advertises, the answer tool last."""
     names = [tool["function"]["name"] for tool in request.tools]
     return [*request.tools, answer_tool(names)]
+
+
+def readable(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """A conversation as a template can take it: arguments that were cut, and so are no JSON, are left out."""
+    return [
+        {**line, "tool_calls": [_whole(call) for call in line["tool_calls"]]}
+        if "tool_calls" in line
+        else line
+        for line in messages
+    ]
+
+
+def _whole(call: Mapping[str, Any]) -> Mapping[str, Any]:
+    function = call["function"]
+    return call if parse(function["arguments"]) else {**call, "function": {**function, "arguments": "{}"}}
 
 
 def begun(prompt: str) -> str:

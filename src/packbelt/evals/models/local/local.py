@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from packbelt.evals.models.local.grammar import (
     names_grammar,
     offered,
     opener_schema,
+    readable,
 )
 from packbelt.evals.models.local.weights import WeightsError, found, known, sha256_of
 from packbelt.evals.models.model import Mind, ModelError, Request, call, say
@@ -34,8 +35,10 @@ NAME_LIMIT = 64
 """Tokens of a name."""
 FIRST = Sampled()
 """The first play of a case takes the likeliest token each time."""
-HEAT = {"temperature": 0.7, "top_p": 0.8, "top_k": 20}
-"""The repeats sample as the generation config of Qwen2.5 says; the seed is the repeat."""
+REPEAT = Sampled(temperature=0.7, top_p=0.8, top_k=20)
+"""Repeats sample as the generation config of Qwen2.5 says; the seed is the repeat."""
+DONE = "That is all."
+"""An answer that no model wrote."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +88,8 @@ class Local:
         return Engine(self.path, self.threads)
 
     def begin(self, case: Bound, repeat: int = 0) -> Mind:
-        """Begin a case: the first play takes the likeliest token each time, repeats sample with their seed."""
-        sampled = Sampled(**HEAT, seed=repeat) if repeat else FIRST
+        """Begin a case: the first play takes the likeliest token each time, a repeat samples with its seed."""
+        sampled = replace(REPEAT, seed=repeat) if repeat else FIRST
         return _Local(self.engine, case.case.request, sampled, self.written)
 
 
@@ -103,7 +106,7 @@ class _Local:
     def _reply(self, request: Request) -> Mapping[str, Any]:
         self.number += 1
         tools = {tool["function"]["name"]: tool["function"] for tool in offered(request)}
-        prompt = begun(self.engine.render(request.messages, offered(request)))
+        prompt = begun(self.engine.render(readable(request.messages), offered(request)))
         chosen = self.engine.write(prompt, names_grammar(list(tools)), NAME_LIMIT, self.sampled)
         name = parse_name(chosen)
         answers = name == list(tools)[-1]
@@ -122,19 +125,24 @@ class _Local:
 
     def _fill(self, prompt: str, name: str, sight: Sight, *, answers: bool) -> Text:
         """The smallest arguments that fit; in the opener the model says which pack and tool."""
+        if answers:
+            return filled({"text": DONE})
         opener = sight.opener
         if opener is None or name != opener.name:
-            filled = {"text": "That is all."} if answers else arguments_for(sight.advertised[name], self.request)
-            return Text(json.dumps(filled), cut=False, prompt=0, cached=0, completion=0)
-        said = self._write(prompt, opener_schema(opener))
-        chosen = parse(said.text)
+            return filled(arguments_for(sight.advertised[name], self.request))
+        through = self._write(prompt, opener_schema(opener))
+        chosen = parse(through.text)
         if not chosen or "tool" not in chosen:
-            return said
-        unseen = Seen(str(chosen["tool"]), "", {"properties": {"request": {}}})
-        inner = arguments_for(sight.listed.get(str(chosen["tool"]), unseen), self.request)
-        return Text(
-            json.dumps({**chosen, "arguments": inner}), said.cut, said.prompt, said.cached, said.completion
-        )
+            return through
+        tool = str(chosen["tool"])
+        unseen = Seen(tool, "", {"properties": {"request": {}}})  # a hand-off, which the prompt names
+        inner = arguments_for(sight.listed.get(tool, unseen), self.request)
+        return replace(through, text=json.dumps({**chosen, "arguments": inner}))
+
+
+def filled(arguments: Mapping[str, Any]) -> Text:
+    """Arguments that no model wrote."""
+    return Text(json.dumps(arguments), cut=False, prompt=0, cached=0, completion=0)
 
 
 def parse_name(chosen: Text) -> str:
