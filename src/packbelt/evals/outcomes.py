@@ -93,7 +93,7 @@ def classify(expected: Expected, trace: Trace) -> Verdict:
 
 
 def settled(expected: Expected, replies: Sequence[Reply]) -> bool:
-    """Whether no further reply can change the result: all expected calls were made, or one where none is right.
+    """Whether no further reply changes the result: all expected calls were made, or one where none is right.
 
     What is forbidden can still run afterwards, so that nothing is settled where something is.
     """

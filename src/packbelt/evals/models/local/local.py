@@ -88,7 +88,7 @@ class Local:
         return Engine(self.path, self.threads)
 
     def begin(self, case: Bound, repeat: int = 0) -> Mind:
-        """Begin a case: the first play takes the likeliest token each time, a repeat samples with its seed."""
+        """Begin a case: the first play takes the likeliest token each time, a repeat draws with its seed."""
         sampled = replace(REPEAT, seed=repeat) if repeat else FIRST
         return _Local(self.engine, case.case.request, sampled, self.written)
 
