@@ -24,9 +24,14 @@ def call(name, refused=None, outcome=Outcome.OK, tool="", arguments=None, answer
     )
 
 
-def report(case="one", expect=("a",), calls=("a",), *, tags=(), agent="root", fault=None, forbid=(), text="Done."):
+def report(
+    case="one", expect=("a",), calls=("a",), *, tags=(), agent="root", fault=None, forbid=(), text="Done."
+):
     """A case's report, its outcome worked out from the calls: one reply each, and then a text."""
-    steps = tuple(tuple(NAMES.get(name, name) for name in ([step] if isinstance(step, str) else step)) for step in expect)
+    steps = tuple(
+        tuple(NAMES.get(name, name) for name in ([step] if isinstance(step, str) else step))
+        for step in expect
+    )
     targets = tuple(f"agent_{step[0][-1]}" for step in steps if step[0] in NAMES.values())
     expected = Expected(steps, targets, tuple(NAMES.get(name, name) for name in forbid))
     made = [one if isinstance(one, Made) else call(one) for one in calls]
@@ -47,8 +52,7 @@ HARNESS = Fault.HARNESS
 def outcomes(text, condition=None, **more):
     """A play for each letter, each of its own case: `+` passed, `-` failed, `e` an error of the harness."""
     return [
-        play(letter_report(f"case{n}", letter, **more), condition=condition)
-        for n, letter in enumerate(text)
+        play(letter_report(f"case{n}", letter, **more), condition=condition) for n, letter in enumerate(text)
     ]
 
 

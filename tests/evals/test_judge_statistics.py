@@ -1,7 +1,7 @@
 """The maths of judging, held against scipy, statsmodels and published figures."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from judged_plays import outcomes, repeated
 from scipy.stats import binomtest
@@ -21,7 +21,9 @@ counts = st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.j
 def test_wilson_is_what_statsmodels_and_scipy_give(pair, level):
     part, whole = pair
     ours = wilson(part, whole, level)
-    assert (ours.low, ours.high) == pytest.approx(proportion_confint(part, whole, 1 - level, "wilson"), abs=1e-9)
+    assert (ours.low, ours.high) == pytest.approx(
+        proportion_confint(part, whole, 1 - level, "wilson"), abs=1e-9
+    )
     theirs = binomtest(part, whole).proportion_ci(level, "wilson")
     assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=1e-9)
 
@@ -81,6 +83,7 @@ def test_mcnemar_of_the_first_trial():
     assert mcnemar(10, 2) == pytest.approx(0.039, rel=0.02)
 
 
+@settings(max_examples=10)  # it collects garbage at each call, which is slow
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_holm_is_what_statsmodels_gives(values):
     assert holm(values) == pytest.approx(multipletests(values, method="holm")[1].tolist())
