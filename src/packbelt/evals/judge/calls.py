@@ -1,4 +1,4 @@
-"""How the calls of a play fit the expected ones: what was found, what was too much, and what was forbidden."""
+"""How the calls of a play fit the expected ones: what was made, what was too much, what was forbidden."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
