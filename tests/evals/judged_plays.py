@@ -7,7 +7,7 @@ from packbelt.model import Outcome
 NAMES = {"a": "handoff:to_a", "b": "handoff:to_b", "c": "handoff:to_c"}
 
 
-def call(name, refused=None, outcome=Outcome.OK, tool="", arguments=None, answer="Done."):
+def call(name, refused=None, outcome=Outcome.OK, *, tool="", arguments=None, answer="Done."):
     """A call of a hand-off `a`, `b` or `c`, or of any identity."""
     identity = NAMES.get(name, name)
     target = f"agent_{name}" if identity.startswith("handoff:") else None

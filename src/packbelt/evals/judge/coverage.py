@@ -63,12 +63,12 @@ def coverage(workspace: Workspace, suites: Sequence[Suite]) -> Coverage:
     for case in (case for suite in suites for case in suite.cases):
         registry = bind(workspace, case.snapshot)
         bound(workspace, case)  # says what is wrong with a case before it is counted
-        tools = {
-            meant(registry, name, case.where("expect"), "expect") for step in case.expect for name in step
-        }
+        names = {name for step in case.expect for name in step}
+        means = (meant(registry, name, case.where("expect"), "expect") for name in names)
+        tools = {tool.id: tool for tool in means}.values()
         handed.update(tool.name for tool in tools if tool.target)
-        bits = (registry.locate(tool.id) for tool in tools)
-        packs.update({pack for i in bits if i is not None and (pack := registry.pack_of(i))})
+        found = (registry.locate(tool.id) for tool in tools)
+        packs.update({pack for i in found if i is not None and (pack := registry.pack_of(i))})
         asked[case.agent] += 1
         tags.update(case.tags)
         no_tool += not case.expect

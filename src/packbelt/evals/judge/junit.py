@@ -1,7 +1,7 @@
 """JUnit XML: a test case for each case under each condition.
 
-As Jenkins, GitLab and the readers of GitHub take it. A case that the agent failed is a `failure`, its type the
-outcome; one that only the eval failed in is an `error`.
+As Jenkins, GitLab and the readers of GitHub take it. A case that the agent failed is a `failure`, its type
+the outcome; one that only the eval failed in is an `error`.
 """
 
 import re

@@ -83,11 +83,12 @@ def mcnemar(gained: int, lost: int) -> float:
     McNemar 1947, Psychometrika 12:153; exact as the binomial test of the smaller count at 1/2.
 
     Args:
-        gained, lost: how many cases differ, each way.
+        gained: how many cases passed on the second side only.
+        lost: how many on the first only.
     """
     n = gained + lost
     tail = sum(comb(n, k) for k in range(min(gained, lost) + 1))
-    return min(1.0, 2 * tail / 2**n)
+    return min(1.0, float(2 * tail / 2**n))
 
 
 def pairs_needed(gained: float, lost: float, power: float = POWER) -> int | None:
@@ -96,7 +97,8 @@ def pairs_needed(gained: float, lost: float, power: float = POWER) -> int | None
     Connor 1987, Biometrics 43:207.
 
     Args:
-        gained, lost: the share of pairs that differ, each way.
+        gained: the share of pairs that passed on the second side only.
+        lost: the share that did on the first only.
         power: the chance to find it.
 
     Returns:

@@ -1,4 +1,4 @@
-"""What is said of one condition: rates with intervals, the worst case, repeats, outcomes, and what words alone do."""
+"""What is said of one condition: rates with intervals, the worst group, repeats, outcomes, a probe."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
