@@ -211,14 +211,22 @@ def test_conditions_that_differ_in_one_thing_are_compared_and_corrected_together
         *outcomes("+" * 8, PACKED),
         *outcomes("+" * 8, Condition("other", "packed")),
     ]
-    found = contrasts(played)
-    assert [(one.before.layout, one.after.layout, one.after.model) for one in found.pairings] == [
-        ("promoted", "packed", "scripted"), ("packed", "packed", "other")
-    ]  # fmt: skip
-    better, same = found.pairings
+    layouts, models = contrasts([*played, *outcomes("+" * 8, Condition("lexical"))])
+    assert (layouts.before, models.before) == ("layout", "model")
+    (better,), (same,) = layouts.pairings, models.pairings
+    assert (better.before.layout, better.after.layout) == ("promoted", "packed")
+    assert (same.before.model, same.after.model) == ("scripted", "other")
     assert (better.finding, same.finding) == (Finding.BETTER, Finding.INCONCLUSIVE)
-    assert better.p == pytest.approx(2 * 2 / 2**8)
+    assert better.p == pytest.approx(2 / 2**8)
     assert same.contrast.needed is None
+
+
+def test_several_layouts_are_corrected_together():
+    flat = Condition(layout="flat")
+    (found,) = contrasts([*outcomes("-" * 8), *outcomes("+" * 8, PACKED), *outcomes("-" * 8, flat)])
+    # the raw values are 2/2**8, 1 and 2/2**8; the smallest two count threefold
+    assert [one.p for one in found.pairings] == pytest.approx([3 / 2**7, 1, 3 / 2**7])
+    assert [one.finding for one in found.pairings] == [Finding.BETTER, Finding.INCONCLUSIVE, Finding.WORSE]
 
 
 def test_two_sides_are_compared_condition_by_condition_and_changed_cases_left_out():

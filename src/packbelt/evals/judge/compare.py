@@ -1,11 +1,12 @@
 """Two sides, or the conditions of one run, against each other."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from packbelt.evals.judge.cells import Cell, NoCasesError, cells, conditions, under
 from packbelt.evals.judge.many import holm
 from packbelt.evals.judge.paired import Contrast, Finding, contrast
+from packbelt.evals.judge.summary import LEXICAL
 from packbelt.evals.report import CaseReport
 from packbelt.evals.trials import Condition, Played
 
@@ -46,7 +47,8 @@ class Comparison:
     """Pairings that were tested together.
 
     Attributes:
-        before, after: what the sides are called; empty for the conditions of one run.
+        before, after: what the sides are called; for conditions of one run both name what differs between
+            them: `layout`, `model` or `mutation`.
         pairings: in the order in which they were played.
         changed: cases that ask or expect something else on the other side, and so are not compared, as
             `suite/case`.
@@ -86,33 +88,32 @@ def compare(old: Side, new: Side) -> Comparison:
     return Comparison(old.name, new.name, _tested(found), tuple(sorted("/".join(key) for key in changed)))
 
 
-def contrasts(played: Sequence[Played]) -> Comparison:
-    """The conditions of one run that differ in one thing: model, layout or mutation.
+def contrasts(played: Sequence[Played]) -> tuple[Comparison, ...]:
+    """The conditions of one run that differ in one thing, a comparison for each such thing.
 
-    Pairs without a case that both have judged are left out.
+    Layouts, models and mutations are questions of their own, and each is corrected for by itself. The lexical
+    model is a probe and no contestant. Pairs without a case that both have judged are left out.
 
     Raises:
         NoCasesError: nothing was played.
     """
     among = cells(played)
-    found = []
-    for before, after in _pairs(conditions(among)):
+    found: dict[str, list[tuple[Condition, Condition, Contrast]]] = {}
+    for axis, before, after in _pairs([one for one in conditions(among) if one.model != LEXICAL]):
         a, b = under(among, before), under(among, after)
         if {one.key for one in a if one.judged} & {one.key for one in b if one.judged}:
-            found.append((before, after, contrast(a, b)))
-    return Comparison("", "", _tested(found))
+            found.setdefault(axis, []).append((before, after, contrast(a, b)))
+    return tuple(Comparison(axis, axis, _tested(pairs)) for axis, pairs in found.items())
 
 
-def _pairs(among: Sequence[Condition]) -> Iterator[tuple[Condition, Condition]]:
+def _pairs(among: Sequence[Condition]) -> Iterator[tuple[str, Condition, Condition]]:
+    """Pairs that differ in one thing, and which."""
     for i, before in enumerate(among):
         for after in among[i + 1 :]:
-            differ = (
-                before.model != after.model,
-                before.layout != after.layout,
-                before.mutation != after.mutation,
-            )
-            if sum(differ) == 1:
-                yield before, after
+            was, now = asdict(before), asdict(after)
+            differ = [axis for axis in was if was[axis] != now[axis]]
+            if len(differ) == 1:
+                yield differ[0], before, after
 
 
 def _tested(found: Sequence[tuple[Condition, Condition, Contrast]]) -> tuple[Pairing, ...]:
