@@ -13,7 +13,7 @@ from packbelt.evals.experiment import run_trials
 from packbelt.evals.files import choose, read_suites
 from packbelt.evals.layouts import LAYOUTS
 from packbelt.evals.models import MODELS, Model, ModelError, Recorder, Replay, ReplayError, model_named
-from packbelt.evals.mutations import MUTATIONS, mutations_of, score
+from packbelt.evals.mutations import MUTATIONS, Noticed, Score, mutations_of, score
 from packbelt.evals.outcomes import RESULTS, Result, Verdict, classify
 from packbelt.evals.report import CaseReport, Rate, SuiteReport, again, read_report
 from packbelt.evals.results import Header, Results, ResultsError, read_results
@@ -44,6 +44,7 @@ __all__ = [
     "Message",
     "Model",
     "ModelError",
+    "Noticed",
     "Played",
     "Rate",
     "Recorder",
@@ -53,6 +54,7 @@ __all__ = [
     "Result",
     "Results",
     "ResultsError",
+    "Score",
     "Suite",
     "SuiteReport",
     "Summary",
