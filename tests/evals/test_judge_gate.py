@@ -11,6 +11,7 @@ from junitparser import Error, Failure, JUnitXml
 from lxml import etree
 
 from packbelt.evals import Result
+from packbelt.evals.judge.assessment import assess
 from packbelt.evals.judge.baseline import (
     BaselineError,
     baseline_of,
@@ -22,7 +23,6 @@ from packbelt.evals.judge.cells import NoCasesError
 from packbelt.evals.judge.compare import Side, compare
 from packbelt.evals.judge.gate import RULES, failed, rules
 from packbelt.evals.judge.junit import junit
-from packbelt.evals.judge.summary import summaries
 from packbelt.evals.trials import Condition
 from packbelt.model import PackbeltError
 
@@ -100,7 +100,7 @@ def test_ev17_a_baseline_of_which_nothing_was_judged_is_an_error(kept):
     with pytest.raises(NoCasesError, match="none of these cases"):
         regressions(kept(outcomes("+")), outcomes("+", LIVE))
     with pytest.raises(NoCasesError):
-        summaries([])
+        assess([])
     with pytest.raises(NoCasesError):
         junit([])
 
@@ -126,7 +126,7 @@ def test_a_baseline_of_another_form_is_refused(tmp_path):
 
 
 def verdict(text, played, **more):
-    return [one.rule.name for one in failed(rules(text), summaries(played), **more)]
+    return [one.rule.name for one in failed(rules(text), assess(played), **more)]
 
 
 def test_each_rule_fails_on_its_own_ground(kept):

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
+from packbelt.cli.eval_options import Judging, with_judging
 from packbelt.cli.options import Source, with_source
 
 
@@ -79,6 +80,7 @@ def complete_suites(ctx: click.Context, _: click.Parameter, begun: str) -> list[
     help="Write the model's replies, for --model replay:FILE.",
 )
 @click.option("--trace", is_flag=True, help="Show each call, and what the model was told.")
+@with_judging
 @with_source
 def command(
     *,
@@ -91,6 +93,7 @@ def command(
     jobs: int,
     record: Path | None,
     trace: bool,
+    judging: Judging,
     source: Source,
 ) -> int:
     """Whether requests reach the right hand-off: the cases of SUITE, or of all suites in evals/.
@@ -108,6 +111,7 @@ def command(
     something fails without one. --snapshot counts for the cases that say nothing of what is connected;
     --json holds the whole traces.
     """
+    from packbelt.cli.eval_judgement import judge
     from packbelt.cli.eval_run import Asked, play
     from packbelt.cli.eval_show import show
 
@@ -121,4 +125,5 @@ def command(
         record=record,
         jobs=jobs,
     )
-    return show(play(asked, source), trace=trace, as_json=source.json)
+    done = play(asked, source)
+    return show(done, judge(judging, done, source), trace=trace, as_json=source.json)

@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from packbelt.catalog.workspace import Workspace
 from packbelt.cli.eval_progress import Progress
 from packbelt.cli.loaded import load_errors, report
 from packbelt.cli.options import Source
@@ -25,6 +26,7 @@ from packbelt.evals import (
     mutations_of,
     run_trials,
 )
+from packbelt.evals.preflight import preflight
 
 ALL = "all"
 
@@ -78,11 +80,13 @@ class Done:
 
     Attributes:
         asked: what was asked for.
+        workspace: whose agents were asked.
         suites: the suites.
         played: every play, in order.
     """
 
     asked: Asked
+    workspace: Workspace
     suites: tuple[Suite, ...]
     played: tuple[Played, ...]
 
@@ -105,6 +109,7 @@ def play(asked: Asked, source: Source, executor: Executor | None = None) -> Done
     job = Job(root, source.file.resolve() if source.file else None, asked.suite)
     with ExitStack() as stack:
         bench = Bench(job, _models(asked.record, stack), workspace)
+        preflight(workspace, bench.suites)
         trials = bench.trials(asked.conditions(bench), asked.repeats)
         bench.prepare(trials)
         results = None
@@ -113,7 +118,7 @@ def play(asked: Asked, source: Source, executor: Executor | None = None) -> Done
         left = trials if results is None else results.missing(trials)
         progress = stack.enter_context(Progress(len(left)))
         played = run_trials(job, trials, executor or Local(asked.jobs, bench), results, progress)
-    return Done(asked, bench.suites, played)
+    return Done(asked, workspace, bench.suites, played)
 
 
 def _models(record: Path | None, stack: ExitStack) -> Callable[[str], Model]:

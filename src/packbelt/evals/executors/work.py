@@ -15,6 +15,7 @@ from packbelt.catalog.load import load
 from packbelt.catalog.snapshot import Snapshot
 from packbelt.catalog.workspace import Workspace
 from packbelt.evals.bound import Bound, bound
+from packbelt.evals.cases import Suite
 from packbelt.evals.files import choose, read_suites
 from packbelt.evals.layouts import layout_named
 from packbelt.evals.models import Model, model_named
@@ -46,6 +47,7 @@ class Bench:
         job: the job.
         models: the model of a name.
         workspace: the job's workspace, where the caller has it loaded.
+        suites: its suites, where they are not those of the workspace's files.
 
     Attributes:
         job: the job.
@@ -61,11 +63,12 @@ class Bench:
         job: Job,
         models: Callable[[str], Model] = model_named,
         workspace: Workspace | None = None,
+        suites: Sequence[Suite] | None = None,
     ) -> None:
         self.job = job
         self.workspace = workspace or load(embedded_root() if job.workspace is None else job.workspace)
         now = None if job.snapshot is None else Snapshot.from_file(job.snapshot)
-        self.suites = choose(read_suites(self.workspace, now), job.suite)
+        self.suites = tuple(suites or choose(read_suites(self.workspace, now), job.suite))
         self.cases: dict[tuple[str, str], Bound] = {
             (suite.id, case.id): bound(self.workspace, case) for suite in self.suites for case in suite.cases
         }

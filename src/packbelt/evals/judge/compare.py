@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
+from packbelt.evals.judge.assessment import LEXICAL
 from packbelt.evals.judge.cells import Cell, NoCasesError, cells, conditions, under
 from packbelt.evals.judge.many import holm
 from packbelt.evals.judge.paired import Contrast, Finding, contrast
-from packbelt.evals.judge.summary import LEXICAL
 from packbelt.evals.report import CaseReport
 from packbelt.evals.trials import Condition, Played
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from packbelt.catalog.near import suggestion
+from packbelt.evals.judge.assessment import Assessment
 from packbelt.evals.judge.baseline import Regressions
 from packbelt.evals.judge.compare import Comparison
 from packbelt.evals.judge.paired import Finding
-from packbelt.evals.judge.summary import Summary
 from packbelt.evals.trials import Condition
 from packbelt.model import PackbeltError
 
@@ -69,7 +69,7 @@ def _rule(text: str) -> Rule:
 
 def failed(
     asked: Sequence[Rule],
-    summaries: Sequence[Summary],
+    assessments: Sequence[Assessment],
     regressions: Regressions | None = None,
     comparison: Comparison | None = None,
 ) -> tuple[Failed, ...]:
@@ -77,17 +77,17 @@ def failed(
 
     Args:
         asked: the rules.
-        summaries: of the run's conditions.
+        assessments: of the run's conditions.
         regressions: from its baseline; None where there is none.
         comparison: with another run; None where there is none.
     """
-    held = ((rule, tuple(_of(rule, summaries, regressions, comparison))) for rule in asked)
+    held = ((rule, tuple(_of(rule, assessments, regressions, comparison))) for rule in asked)
     return tuple(Failed(rule, of) for rule, of in held if of)
 
 
 def _of(
     rule: Rule,
-    summaries: Sequence[Summary],
+    assessments: Sequence[Assessment],
     regressions: Regressions | None,
     comparison: Comparison | None,
 ) -> Iterator[str]:
@@ -99,15 +99,15 @@ def _of(
             worse = (one for one in comparison.pairings if one.finding is Finding.WORSE)
             yield from (f"{named(one.after)} (p = {one.p:.2g})" for one in worse)
         case "floor":
-            for one in summaries:
+            for one in assessments:
                 low = one.within.interval.low if one.within.interval else 0.0
                 if low < rule.limit:
                     yield f"{named(one.condition)} ({low:.3f})"
         case "failed":
-            counts = ((one, one.failed + one.errors) for one in summaries)
+            counts = ((one, one.failed + one.errors) for one in assessments)
             yield from (f"{named(one.condition)} ({count})" for one, count in counts if count)
         case "error":
-            yield from (f"{named(one.condition)} ({one.errors})" for one in summaries if one.errors)
+            yield from (f"{named(one.condition)} ({one.errors})" for one in assessments if one.errors)
 
 
 def named(condition: Condition) -> str:

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from packbelt.evals.judge.assessment import assess
 from packbelt.evals.judge.cells import Cell, Key, cells, conditions, under
 from packbelt.evals.judge.compare import Comparison
 from packbelt.evals.judge.confusion import Confusion, confusion
 from packbelt.evals.judge.gate import named
-from packbelt.evals.judge.summary import summaries
 from packbelt.evals.outcomes import Result
 from packbelt.evals.trials import Played
 
@@ -52,12 +52,12 @@ class Line:
 def view(played: Sequence[Played], comparisons: Sequence[Comparison]) -> dict[str, Any]:
     """The parts of the page, by the names that the template has for them."""
     among = cells(played)
-    found = summaries(played)
+    found = assess(played)
     asked = conditions(among)
     counts = [one.outcomes for one in found]
     outcomes = [result for result in Result if any(result in one for one in counts)]
     return {
-        "summaries": [(named(one.condition), one) for one in found],
+        "assessments": [(named(one.condition), one) for one in found],
         "names": [named(one) for one in asked],
         "outcomes": [
             (result, result.meaning, [(one.get(result, 0), sum(one.values())) for one in counts])

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import comb
 from statistics import fmean
 
+from packbelt.evals.costs import Costs, costs_of
 from packbelt.evals.judge.calls import calls_of
 from packbelt.evals.judge.cells import Cell, cells, conditions, mean, under
 from packbelt.evals.judge.confusion import HandOffs, hand_offs
@@ -54,22 +55,6 @@ class CallRates:
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
-    """What the plays took, as their model counts it; a play whose model does not say is left out.
-
-    Attributes:
-        plays: those that are counted.
-        prompt, completion: tokens of a play, in the mean.
-        cached: those of the prompt that were read from a cache.
-    """
-
-    plays: int
-    prompt: float
-    completion: float
-    cached: float
-
-
-@dataclass(frozen=True, slots=True)
 class Probe:
     """What words alone do: a case that the lexical model passes says little of a layout.
 
@@ -83,7 +68,7 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class Assessment:
     """One condition.
 
     Attributes:
@@ -102,7 +87,7 @@ class Summary:
         outcomes: how often each was, in the order of the table of outcomes.
         hand_offs: recall and precision.
         calls: how the calls fit.
-        tokens: what a play took; None where no model said.
+        costs: what a play costs in tokens; None where nobody counted.
         probe: what words alone do; None where the lexical model did not play this layout, or is this one.
     """
 
@@ -122,27 +107,27 @@ class Summary:
     outcomes: dict[Result, int]
     hand_offs: HandOffs
     calls: CallRates | None
-    tokens: Tokens | None
+    costs: Costs | None
     probe: Probe | None
 
 
-def summaries(played: Sequence[Played]) -> tuple[Summary, ...]:
+def assess(played: Sequence[Played]) -> tuple[Assessment, ...]:
     """What is said of each condition, in the order in which they were played.
 
     Raises:
         NoCasesError: nothing was played.
     """
     among = cells(played)
-    return tuple(_summary(among, condition) for condition in conditions(among))
+    return tuple(_assessment(among, condition) for condition in conditions(among))
 
 
-def _summary(among: Sequence[Cell], condition: Condition) -> Summary:
+def _assessment(among: Sequence[Cell], condition: Condition) -> Assessment:
     own = under(among, condition)
     judged = [one for cell in own for one in cell.judged]
     counted = Counter(play.report.result for cell in own for play in cell.plays)
     passed = sum(one.passed for one in judged)
     groups = _groups(own)
-    return Summary(
+    return Assessment(
         condition=condition,
         cases=len(own),
         repeats=max(len(cell.plays) for cell in own),
@@ -162,7 +147,7 @@ def _summary(among: Sequence[Cell], condition: Condition) -> Summary:
         outcomes={result: counted[result] for result in Result if counted[result]},
         hand_offs=hand_offs(own),
         calls=_calls(own),
-        tokens=_tokens(own),
+        costs=costs_of(judged),
         probe=_probe(among, own, condition),
     )
 
@@ -217,23 +202,6 @@ def _calls(own: Sequence[Cell]) -> CallRates | None:
         extra=average(lambda one: one.extra),
         forbidden=sum(one.forbidden for plays in scored for one in plays),
         failed=sum(one.failed for plays in scored for one in plays),
-    )
-
-
-def _tokens(own: Sequence[Cell]) -> Tokens | None:
-    said = [
-        [reply.usage for reply in one.trace.replies if reply.usage is not None]
-        for cell in own
-        for one in cell.judged
-    ]
-    known = [usages for usages in said if usages]
-    if not known:
-        return None
-    return Tokens(
-        len(known),
-        fmean(sum(usage.prompt for usage in usages) for usages in known),
-        fmean(sum(usage.completion for usage in usages) for usages in known),
-        fmean(sum(usage.cached for usage in usages) for usages in known),
     )
 
 

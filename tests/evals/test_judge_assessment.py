@@ -1,16 +1,20 @@
 """What is said of a condition, from plays whose figures can be counted by hand."""
 
+from dataclasses import replace
+
 import pytest
 from judged_plays import HARNESS, call, outcomes, play, repeated, report
 
-from packbelt.evals import Result, Usage
+from packbelt.evals import Result
+from packbelt.evals.costs import costs_of
+from packbelt.evals.judge.assessment import assess
 from packbelt.evals.judge.calls import calls_of
 from packbelt.evals.judge.cells import NoCasesError, cells
 from packbelt.evals.judge.compare import Side, compare, contrasts
 from packbelt.evals.judge.confusion import confusion, hand_offs
 from packbelt.evals.judge.coverage import coverage
 from packbelt.evals.judge.paired import Finding
-from packbelt.evals.judge.summary import summaries
+from packbelt.evals.trace import Tokens
 from packbelt.evals.trials import Condition
 from packbelt.model import HintClass, Outcome
 from packbelt.testing.build import agent, make_workspace, native, pack
@@ -19,7 +23,7 @@ PACKED = Condition(layout="packed")
 
 
 def test_ev07_passed_failed_and_errors_are_all_given_and_the_denominator_is_named():
-    (found,) = summaries(outcomes("+" * 7 + "-" * 14 + "e" * 2))
+    (found,) = assess(outcomes("+" * 7 + "-" * 14 + "e" * 2))
     assert (found.cases, found.passed, found.failed, found.errors) == (23, 7, 14, 2)
     assert (found.within.part, found.within.whole, found.first.whole) == (7, 21, 21)
     assert found.outcomes == {Result.REACHED: 7, Result.WRONG_HANDOFF: 14, Result.HARNESS_ERROR: 2}
@@ -27,7 +31,7 @@ def test_ev07_passed_failed_and_errors_are_all_given_and_the_denominator_is_name
 
 def test_first_step_and_within_are_two_rates():
     late = play(report("late", calls=("b", "a")))
-    (found,) = summaries([late, play(report("soon"))])
+    (found,) = assess([late, play(report("soon"))])
     assert (found.first.part, found.within.part) == (1, 2)
 
 
@@ -37,23 +41,23 @@ def test_the_worst_group_and_rates_by_tag_and_agent():
         play(report("two", calls=("b",), tags=("x", "y"))),
         play(report("three", agent="other")),
     ]
-    (found,) = summaries(played)
+    (found,) = assess(played)
     assert {one.name: (one.within.part, one.within.whole) for one in found.groups} == {
         "x": (1, 2), "y": (0, 1), "root": (1, 2), "other": (1, 1)
     }  # fmt: skip
     assert (found.worst.kind, found.worst.name) == ("tag", "y")
-    (alone,) = summaries(outcomes("+-"))
+    (alone,) = assess(outcomes("+-"))
     assert alone.worst is None
 
 
 def test_pass_hat_k_of_counts_by_hand():
-    (found,) = summaries(repeated(["+++", "++-", "---"]))
+    (found,) = assess(repeated(["+++", "++-", "---"]))
     assert found.all_of == pytest.approx([(1 + 2 / 3 + 0) / 3, (1 + 1 / 3 + 0) / 3, (1 + 0 + 0) / 3])
     assert found.repeats == 3
 
 
 def test_errors_of_the_harness_shorten_the_repeats_and_count_as_none():
-    (found,) = summaries(repeated(["+e+", "++-"]))
+    (found,) = assess(repeated(["+e+", "++-"]))
     assert (found.plays, found.errors, found.within.whole) == (6, 1, 2)
     assert found.within.rate == pytest.approx((1 + 2 / 3) / 2)
     assert len(found.all_of) == 2
@@ -65,9 +69,9 @@ def test_over_call_is_a_share_of_the_cases_that_need_no_tool():
         play(report("word", expect=(), calls=("b",))),
         play(report("other")),
     ]
-    (found,) = summaries(played)
+    (found,) = assess(played)
     assert (found.over_call.part, found.over_call.whole) == (1, 2)
-    assert summaries(outcomes("+"))[0].over_call.rate is None
+    assert assess(outcomes("+"))[0].over_call.rate is None
 
 
 def test_ev01_calls_beyond_the_expected_ones_cost_precision_and_forbidden_ones_are_counted_apart():
@@ -76,7 +80,7 @@ def test_ev01_calls_beyond_the_expected_ones_cost_precision_and_forbidden_ones_a
     assert found.forbidden == 1
     refused = calls_of(report(calls=("a", call("native:d", HintClass.RESERVED)), forbid=("native:d",)))
     assert (refused.forbidden, refused.extra) == (0, 1)
-    (summed,) = summaries([play(report(calls=("a", "b", "c", "native:d"), forbid=("native:d",)))])
+    (summed,) = assess([play(report(calls=("a", "b", "c", "native:d"), forbid=("native:d",)))])
     assert (summed.calls.precision, summed.calls.extra, summed.calls.forbidden) == (0.25, 3, 1)
 
 
@@ -100,7 +104,7 @@ def test_ev20_a_call_whose_tool_answered_with_an_error_is_no_success():
     failed = report(calls=(call("a", outcome=Outcome.TOOL_ERROR, answer="no such table"),))
     assert (failed.passed, failed.result) == (False, Result.AGENT_ERROR)
     assert (calls_of(failed).recall, calls_of(failed).failed) == (0.0, 1)
-    assert summaries([play(failed)])[0].calls.failed == 1
+    assert assess([play(failed)])[0].calls.failed == 1
 
 
 def matrix(found):
@@ -178,31 +182,26 @@ def test_recall_and_precision_of_each_hand_off_by_hand():
     assert found.f1 == pytest.approx((2 / 3 + 0.8 + 0) / 3)
 
 
-def test_tokens_are_means_over_the_plays_whose_model_says():
-    from dataclasses import replace
-
+def test_what_a_play_costs_is_worked_out_once():
     one = report("one")
     trace = replace(
-        one.trace, replies=tuple(replace(reply, usage=Usage(100, 10, 40)) for reply in one.trace.replies)
+        one.trace, replies=tuple(replace(reply, tokens=Tokens(10, 100, 5, 1)) for reply in one.trace.replies)
     )
-    (found,) = summaries([play(replace(one, trace=trace)), play(report("two"))])
-    assert (found.tokens.plays, found.tokens.prompt, found.tokens.completion, found.tokens.cached) == (
-        1,
-        200,
-        20,
-        80,
-    )
-    assert summaries(outcomes("+"))[0].tokens is None
+    counted = replace(one, trace=trace)
+    (found,) = assess([play(counted), play(report("gone", fault=HARNESS))])
+    assert found.costs == costs_of([counted])
+    assert (found.costs.case, found.costs.belt) == (2 * 106, 10)
+    assert assess(outcomes("+"))[0].costs is None
 
 
 def test_the_probe_says_what_words_alone_pass_and_what_is_left_beyond_them():
     words = outcomes("++--", Condition("lexical"))
-    found = {one.condition.model: one for one in summaries([*outcomes("++++-"), *words])}
+    found = {one.condition.model: one for one in assess([*outcomes("++++-"), *words])}
     probe = found["scripted"].probe
     assert (probe.passed.part, probe.passed.whole) == (2, 4)
     assert (probe.beyond.part, probe.beyond.whole) == (2, 2)
     assert found["lexical"].probe is None
-    assert summaries(outcomes("+"))[0].probe is None
+    assert assess(outcomes("+"))[0].probe is None
 
 
 def test_conditions_that_differ_in_one_thing_are_compared_and_corrected_together():
@@ -246,15 +245,17 @@ def test_two_sides_of_one_condition_each_are_compared_though_it_is_another():
 
 
 def test_coverage_names_what_no_case_asks_for(seed, controls, embedded):
+    cases = [*seed.cases, *controls.cases]
     found = coverage(embedded, [seed, controls])
-    assert (found.cases, found.no_tool) == (12, 2)
-    assert found.hand_offs.cases["setup_skills"] == 3
-    assert {"do_crypto", "plan"} <= set(found.hand_offs.missing)
+    assert (found.cases, found.no_tool) == (len(cases), sum(not case.expect for case in cases))
+    asked = sum(any("setup_skills" in step for step in case.expect) for case in cases)
+    assert found.hand_offs.cases["setup_skills"] == asked
+    assert "do_crypto" in found.hand_offs.missing
     assert not {"setup_skills", "run_skill", "delegate_to_orchestrator"} & set(found.hand_offs.missing)
-    assert found.asked.cases == {"orchestrator": 12}
+    assert found.asked.cases == {"orchestrator": len(cases)}
     assert set(found.asked.missing) == {"planner", "skill_executor"}
     assert {"skills", "integrations"} <= set(found.packs.cases)
-    assert found.tags["seed"] == 5
+    assert found.tags["seed"] == len(seed.cases)
 
 
 def test_coverage_of_a_workspace_by_hand(one, written):
