@@ -111,7 +111,7 @@ def command(
     something fails without one. --snapshot counts for the cases that say nothing of what is connected;
     --json holds the whole traces.
     """
-    from packbelt.cli.eval_judgement import judge
+    from packbelt.cli.eval_judgement import judge, old_side
     from packbelt.cli.eval_run import Asked, play
     from packbelt.cli.eval_show import show
 
@@ -125,5 +125,7 @@ def command(
         record=record,
         jobs=jobs,
     )
-    done = play(asked, source)
-    return show(done, judge(judging, done, source), trace=trace, as_json=source.json)
+    with old_side(judging, source) as old:
+        done = play(asked, source)
+        judged = judge(judging, done, old, source)
+    return show(done, judged, trace=trace, as_json=source.json)

@@ -1,6 +1,7 @@
 """What is said of a run of `packbelt eval`: rates with intervals, comparisons, regressions, and the files."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -50,14 +51,29 @@ class Judged:
         return asdict(self)
 
 
-def judge(judging: Judging, done: Done, source: Source) -> Judged:
+@dataclass(frozen=True, slots=True)
+class Old:
+    """What a run is compared with.
+
+    Attributes:
+        name: what it is called.
+        workspace: where the same cases are played; None for a results file.
+        kept: the plays of a results file.
+    """
+
+    name: str
+    workspace: Workspace | None = None
+    kept: tuple[Played, ...] = ()
+
+
+def judge(judging: Judging, done: Done, old: Old | None, source: Source) -> Judged:
     """Judge a run, and write the files that were asked for.
 
     Raises:
         PackbeltError: there is nothing to judge, the other side cannot be used, or a file not be written.
     """
     played = done.played
-    other = None if judging.old is None else compare(_old(judging.old, done, source), Side("now", played))
+    other = None if old is None else compare(_played(old, done, source), Side("now", played))
     own = contrasts(played)
     found = assess(played)
     since = None if judging.before is None else regressions(judging.before, played)
@@ -87,27 +103,40 @@ def _write(judging: Judging, judged: Judged, played: Sequence[Played]) -> None:
         write_text(judging.baseline, json_text(baseline_of(played).to_json()) + "\n")
 
 
-def _old(named: str, done: Done, source: Source) -> Side:
-    """The other side: read from a results file, or played now, the same cases under the same conditions.
+@contextmanager
+def old_side(judging: Judging, source: Source) -> Iterator[Old | None]:
+    """What the run is compared with, found before anything is played, for as long as it is needed.
 
     Raises:
-        PackbeltError: it cannot be used.
+        PackbeltError: it is no results file, no directory and no revision, or has no workspace.
     """
-    if Path(named).is_file():
+    named = judging.old
+    if named is None:
+        yield None
+    elif Path(named).is_file():
+        yield Old(named, kept=read_results(Path(named))[1])
+    else:
+        with side(named, source) as found:
+            if found.workspace is None:
+                mend = "name a revision or directory that has one"
+                raise WorkspaceError(f"{named} has no workspace here", mend=mend, name=named)
+            yield Old(found.name, found.workspace)
+
+
+def _played(old: Old, done: Done, source: Source) -> Side:
+    """The other side: what was kept, or the same cases played there under the same conditions.
+
+    Raises:
+        PackbeltError: it cannot be played.
+    """
+    if old.workspace is None:
         suites = {suite.id for suite in done.suites}
-        _, played = read_results(Path(named))
-        return Side(named, tuple(one for one in played if one.trial.suite in suites))
-    with side(named, source) as found:
-        if found.workspace is None:
-            raise WorkspaceError(
-                f"{named} has no workspace here", mend="name a revision or directory that has one", name=named
-            )
-        suites_there = _playable(found.workspace, done.suites)
-        job = Job(found.workspace.root, source.file.resolve() if source.file else None, done.asked.suite)
-        bench = Bench(job, workspace=found.workspace, suites=suites_there)
-        trials = bench.trials(done.asked.conditions(bench), done.asked.repeats)
-        bench.prepare(trials)
-        return Side(found.name, run_trials(job, trials, Local(done.asked.jobs, bench)))
+        return Side(old.name, tuple(one for one in old.kept if one.trial.suite in suites))
+    job = Job(old.workspace.root, source.file.resolve() if source.file else None, done.asked.suite)
+    bench = Bench(job, workspace=old.workspace, suites=_playable(old.workspace, done.suites))
+    trials = bench.trials(done.asked.conditions(bench), done.asked.repeats)
+    bench.prepare(trials)
+    return Side(old.name, run_trials(job, trials, Local(done.asked.jobs, bench)))
 
 
 def _playable(workspace: Workspace, suites: Sequence[Suite]) -> tuple[Suite, ...]:

@@ -26,7 +26,8 @@ def show(done: Done, judged: Judged, *, trace: bool, as_json: bool) -> int:
         write_json(data if scored is None else {"mutation_score": scored.to_json(), **data})
     else:
         _show(done, found, scored, trace=trace)
-        show_judged(judged)
+        if scored is None:
+            show_judged(judged)
     if judged.failed is not None:
         return FINDINGS if judged.failed else FINE
     passed = all(one.passed for one in found) if scored is None else scored.passed

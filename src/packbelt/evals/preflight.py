@@ -38,6 +38,6 @@ def _refuse(belt: Belt, case: Case) -> None:
             raise WorkspaceError(
                 f"case {case.id!r} expects {name!r}, which agent {case.agent!r} cannot call ({state})",
                 where=case.where("expect"),
-                mend=f"ask another agent, or see: packbelt explain {name} --agent {case.agent}",
+                mend=f"ask another agent, or see: packbelt explain {case.agent} {name}",
                 name=name,
             )

@@ -7,6 +7,7 @@ from packbelt.evals.judge.assessment import LEXICAL
 from packbelt.evals.judge.cells import Cell, NoCasesError, cells, conditions, under
 from packbelt.evals.judge.many import holm
 from packbelt.evals.judge.paired import Contrast, Finding, contrast
+from packbelt.evals.mutations import NULL
 from packbelt.evals.report import CaseReport
 from packbelt.evals.trials import Condition, Played
 
@@ -107,12 +108,13 @@ def contrasts(played: Sequence[Played]) -> tuple[Comparison, ...]:
 
 
 def _pairs(among: Sequence[Condition]) -> Iterator[tuple[str, Condition, Condition]]:
-    """Pairs that differ in one thing, and which."""
+    """Pairs that differ in one thing, and which; mutations only with what breaks nothing."""
     for i, before in enumerate(among):
         for after in among[i + 1 :]:
             was, now = asdict(before), asdict(after)
             differ = [axis for axis in was if was[axis] != now[axis]]
-            if len(differ) == 1:
+            broken = differ == ["mutation"] and not {before.mutation, after.mutation} & {None, NULL}
+            if len(differ) == 1 and not broken:
                 yield differ[0], before, after
 
 
