@@ -133,26 +133,31 @@ def test_each_cause_of_the_report_put_back_makes_the_seed_exit_1(run, name):
 
 
 def test_the_seed_notices_every_breakage_and_the_score_says_by_what(run):
-    done = run(ROOT, "eval", "seed", "--mutate", "all")
+    done = run(ROOT, "eval", "seed", "--mutate", "all", "--json")
     assert done.exit_code == 0
-    assert "  null                         green\n" in done.stdout
-    assert "  static-sections              killed  seed/skill-install-by-purpose\n" in done.stdout
-    assert done.stdout.endswith("  11 of 11 mutations noticed\n")
-
-
-def test_a_suite_that_misses_a_breakage_exits_1_and_is_told_which(run):
-    done = run(ROOT, "eval", "controls", "--mutate", "all", "--json")
-    assert done.exit_code == 1
     score = json.loads(done.stdout)["mutation_score"]
     said = {one["mutation"]: one["by"] for one in score["mutants"]}
     assert score["null"] == {"green": True, "failing": []}
     assert said["static-sections"] == [
-        {"model": "scripted", "layout": "promoted", "cases": ["controls/no-tool-out-of-reach"]}
+        {"model": "scripted", "layout": "promoted", "cases": ["seed/skill-install-by-purpose"]}
     ]
-    assert said["repack-handoffs"] == []
-    assert score["killed"] == sum(map(bool, said.values())) < len(said)
-    plain = run(ROOT, "eval", "controls", "--mutate", "all").stdout
-    assert "no-hints was not noticed: A refusal names no way out.\n" in plain
+    assert (score["killed"], score["errors"], len(said)) == (11, 0, 11)
+    assert {name for name in said if name.startswith("repack:")} == {
+        "repack:setup_skills",
+        "repack:run_skill",
+        "repack:use_mcp_server",
+        "repack:setup_mcp_server",
+    }
+
+
+def test_a_suite_that_misses_a_breakage_exits_1_and_is_told_which(run):
+    done = run(ROOT, "eval", "controls", "--mutate", "all")
+    assert done.exit_code == 1
+    rows = [re.split(r"\s{2,}", line.strip()) for line in done.stdout.splitlines()]
+    assert rows[2] == ["null", "green"]
+    assert ["static-sections", "killed", "controls/no-tool-out-of-reach"] in rows
+    assert ["repack-handoffs", "survived"] in rows
+    assert "  no-hints was not noticed: A refusal names no way out.\n" in done.stdout
 
 
 def test_what_is_no_mutation_is_one_line_and_exit_2(run):
