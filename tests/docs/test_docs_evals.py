@@ -8,6 +8,7 @@ from packbelt.catalog.text import Tree
 from packbelt.evals import LAYOUTS, MODELS, RESULTS, model_named, run_suite
 from packbelt.evals.files import CaseFile, SuiteFile, parse_suite
 from packbelt.evals.models import REPLAY
+from packbelt.evals.models.local.local import LOCAL, NAMES
 
 PAGE = ROOT / "docs/evals.md"
 
@@ -27,6 +28,8 @@ def test_every_model_and_layout_is_named():
         "scripted",
         *(name for name in MODELS if name.startswith("bot:")),
         "lexical",
+        f"{LOCAL}MODEL",
+        f"{NAMES}MODEL",
         f"{REPLAY}FILE",
     ]
     layouts = PAGE.read_text(encoding="utf-8").split("## Layouts\n")[1]
@@ -35,7 +38,7 @@ def test_every_model_and_layout_is_named():
 
 def test_the_commands_parse():
     commands = packbelt_commands(PAGE)
-    assert len(commands) == 4
+    assert len(commands) == 5
     assert all(parses(words) for words in commands)
 
 

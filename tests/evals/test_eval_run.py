@@ -218,3 +218,39 @@ def test_outcomes_can_be_worked_out_again_from_the_kept_traces(written, one):
     assert read_report(kept) == report
     changed = replace(report, cases=(replace(cases[0], trace=cases[1].trace), *cases[1:]))
     assert again(changed).cases[0].result is Result.OTHER_DIRECT_TOOL
+
+
+def test_a_suite_that_settles_asks_nothing_more_once_the_request_arrived(embedded, written, one):
+    model = written(("setup_skills", ASK), ("web_fetch", {"url": "https://example.org/"}))
+    report = one(embedded, model, "setup_skills", settle=True)
+    assert (report.result, report.trace.ended, len(report.trace.replies)) == (
+        Result.REACHED,
+        Ended.SETTLED,
+        1,
+    )
+    assert len(one(embedded, model, "setup_skills").trace.replies) == 3
+
+
+def test_two_expected_calls_settle_with_the_second(embedded, written, one):
+    model = written(("setup_skills", ASK), ("run_skill", ASK), ("setup_skills", ASK))
+    report = one(embedded, model, "setup_skills", "run_skill", settle=True)
+    assert (report.result, report.trace.ended, report.verdict.replies) == (Result.REACHED, Ended.SETTLED, 2)
+
+
+def test_a_call_where_none_was_right_settles_it(embedded, written, one):
+    report = one(embedded, written(("current_time", {}), ("current_time", {})), settle=True)
+    assert (report.result, report.trace.ended, len(report.trace.replies)) == (
+        Result.OVER_CALL,
+        Ended.SETTLED,
+        1,
+    )
+
+
+def test_what_is_forbidden_can_run_after_the_hand_off_so_that_nothing_is_settled_before_the_end(
+    embedded, written, one
+):
+    fetch = ("web_fetch", {"url": "https://example.org/"})
+    report = one(
+        embedded, written(("setup_skills", ASK), fetch), "setup_skills", forbid=("web_fetch",), settle=True
+    )
+    assert (report.result, report.trace.ended) == (Result.WEB_INSTEAD, Ended.ANSWERED)
