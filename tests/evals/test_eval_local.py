@@ -148,6 +148,18 @@ def test_a_model_that_is_not_here_is_refused_with_the_way_to_it(name, said, tmp_
         model_named(name)
 
 
+def test_the_command_plays_a_suite_and_the_process_ends_cleanly(weights, tmp_path):
+    (tmp_path / "packbelt.yaml").write_text("default_tools: none\n")
+    (tmp_path / "evals").mkdir()
+    (tmp_path / "evals" / "talk.yaml").write_text("cases: [{id: hello, request: Hello., expect: none}]\n")
+    command = [sys.executable, "-m", "packbelt", "eval", "-w", str(tmp_path), "--json", "--model"]
+    done = subprocess.run(
+        [*command, f"local:{weights}"], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")  # there is nothing but the answer to choose
+    assert '"reached"' in done.stdout
+
+
 def test_a_file_that_is_no_model_is_refused_in_one_line_and_the_process_ends_cleanly(tmp_path):
     (tmp_path / "broken.gguf").write_bytes(b"GGUF nothing")
     workspace = Path(__file__).parents[2]

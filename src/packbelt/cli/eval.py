@@ -30,7 +30,8 @@ def complete_suites(ctx: click.Context, _: click.Parameter, begun: str) -> list[
     show_default="scripted",
     multiple=True,
     metavar="NAME",
-    help="scripted, lexical, bot:NAME with raw, guess, web, loop or disobedient, or replay:FILE.",
+    help="scripted, lexical, bot:NAME with raw, guess, web, loop or disobedient, replay:FILE, local:NAME or "
+    "local:FILE.gguf, or the latter two with local-names.",
 )
 @click.option(
     "--layout",
@@ -103,6 +104,7 @@ def command(
     them say. No model is asked over a network either: `scripted` follows each case's wishes as far as what
     it is shown allows; a bot has one bad habit; `lexical` compares words, and a case that it gets says
     little. `replay` says what was recorded; where it is asked something else, that is an error of the eval.
+    `local` is a GGUF model in this process, with packbelt[local]; `local-names` chooses names alone.
 
     --model, --layout and --mutate can be given several times: every case is played under each combination.
     With `--mutate all` a case notices a breakage if it passes without it and fails with it.
