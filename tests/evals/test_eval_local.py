@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import httpx2
 import pytest
 import tiny_gguf
 
@@ -97,6 +98,14 @@ def test_a_call_that_was_cut_does_not_end_the_conversation(engine):
     assert "That is no JSON." in engine.render(readable(messages), [])
     with pytest.raises(ModelError, match="does not take the conversation"):
         engine.render(messages, [])
+
+
+def test_its_port_on_loopback_answers_nobody_else(engine):
+    engine.render([{"role": "user", "content": "When?"}], [])
+    address = engine._server.listening_address
+    assert address.startswith("http://127.0.0.1:")
+    body = {"messages": [{"role": "user", "content": "When?"}]}
+    assert httpx2.post(f"{address}/apply-template", json=body, timeout=30).status_code == 401
 
 
 @pytest.mark.parametrize("written", [True, False])

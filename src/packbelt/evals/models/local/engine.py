@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
 from threading import Lock
 from typing import Any
 
@@ -65,6 +66,7 @@ class Engine:
         self.path = path
         self.threads = threads or max(1, (os.cpu_count() or 2) // 2)
         self._lock = Lock()
+        self._key = token_hex()  # the server listens on loopback, and to nobody else
         self._server: Any = None
 
     def render(self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]) -> str:
@@ -76,8 +78,9 @@ class Engine:
         with self._lock:
             address = self._started().listening_address
         body = {"messages": list(messages), "tools": list(tools)}
+        headers = {"Authorization": f"Bearer {self._key}"}
         with httpx2.Client(base_url=address, trust_env=False, timeout=WAIT) as client:
-            answer = client.post("/apply-template", json=body)
+            answer = client.post("/apply-template", json=body, headers=headers)
         if answer.status_code != httpx2.codes.OK:
             raise ModelError(f"the template of {self.path.name} does not take the conversation")
         return str(answer.json()["prompt"])
@@ -118,11 +121,11 @@ class Engine:
 
     def _started(self) -> Any:
         if self._server is None:
-            self._server = start(self.path, self.threads)
+            self._server = start(self.path, self.threads, self._key)
         return self._server
 
 
-def start(path: Path, threads: int) -> Any:
+def start(path: Path, threads: int, key: str) -> Any:
     """A server of xllamacpp with one slot, silent, on a loopback port of its own.
 
     Raises:
@@ -136,7 +139,7 @@ def start(path: Path, threads: int) -> Any:
     params.model.path = str(path)
     params.n_ctx, params.n_parallel, params.cache_ram_mib = CONTEXT, 1, 0
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
-    params.verbosity, params.ui = -1, False
+    params.verbosity, params.ui, params.api_keys = -1, False, [key]
     try:
         return xllamacpp.Server(params)
     except RuntimeError as error:
