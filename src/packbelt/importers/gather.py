@@ -287,9 +287,12 @@ def _agents(work: _Work, source: Source) -> None:
 
 def _finish(work: _Work) -> Imported:
     files: dict[str, str] = {}
-    taken: dict[str, str] = {item.name: str(item.where) for item in work.items if item.kind is Kind.AGENT}
+    taken: dict[str, str] = {}
+    broken = {(item.name, _NEAR[item.scope]): str(item.where) for item in work.items if item.kind is Kind.AGENT}
     for found in _apart(work):
-        first = taken.setdefault(found.name, str(found.where))
+        # A nearer file that was refused still hides a farther one, which may be wider.
+        hidden = [broken.get((found.name, near)) for near in range(_NEAR[found.source.scope])]
+        first = next(filter(None, hidden), None) or taken.setdefault(found.name, str(found.where))
         if first != str(found.where):
             remark = Remark(Outcome.LEFT_OUT, f"{first} defines it too, and is nearer", found.where)
             item = replace(found.item("", remark), outcome=Outcome.LEFT_OUT)
