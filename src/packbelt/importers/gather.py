@@ -61,6 +61,7 @@ class _Work:
     agents: list[FoundAgent] = field(default_factory=list)
     documents: dict[Path, Document] = field(default_factory=dict)
     there: dict[str, Any] = field(default_factory=dict)
+    unread: dict[str, Where] = field(default_factory=dict)
 
     def name(self, path: Path) -> str:
         return name_of(path, self.path)
@@ -278,21 +279,31 @@ def _agents(work: _Work, source: Source) -> None:
         found = opencode.agents(document, source, names, work.rules)
     else:
         return
+    unread: dict[str, Where] = {}
     try:
         for one in found:
-            (work.items if isinstance(one, Item) else work.agents).append(one)  # type: ignore[arg-type]
+            if isinstance(one, Item):
+                work.items.append(one)
+                if one.outcome is Outcome.REFUSED:
+                    unread[one.name] = one.where
+            elif one.name in work.unread and source.scope is not Origin.PLUGIN:
+                # What a refused file restricts must not come back from a farther one that restricts less.
+                message = f"{work.unread[one.name]} defines it too, is nearer, and was refused"
+                mend = "mend or remove the nearer file, and import again"
+                reason = Remark(Outcome.REFUSED, message, one.where, mend)
+                work.items.append(refused(one.name, source, one.where, reason))
+            else:
+                work.agents.append(one)
     except PackbeltError as problem:
         _refuse_file(work, source, problem)
+    work.unread = {**unread, **work.unread}
 
 
 def _finish(work: _Work) -> Imported:
     files: dict[str, str] = {}
     taken: dict[str, str] = {}
-    broken = {(item.name, _NEAR[item.scope]): str(item.where) for item in work.items if item.kind is Kind.AGENT}
     for found in _apart(work):
-        # A nearer file that was refused still hides a farther one, which may be wider.
-        hidden = [broken.get((found.name, near)) for near in range(_NEAR[found.source.scope])]
-        first = next(filter(None, hidden), None) or taken.setdefault(found.name, str(found.where))
+        first = taken.setdefault(found.name, str(found.where))
         if first != str(found.where):
             remark = Remark(Outcome.LEFT_OUT, f"{first} defines it too, and is nearer", found.where)
             item = replace(found.item("", remark), outcome=Outcome.LEFT_OUT)

@@ -184,7 +184,7 @@ class Spelling:
             elif "*" in pattern and lead.startswith(pattern.split("*", 1)[0]):
                 end = pattern.split("*", 1)[1]
                 names.append(f"mcp__{_FOREIGN.sub('_', server)}__*{end}" if end else f"mcp__{lead[:-1]}__*")
-        if not names or ("*" in pattern and not pattern.rstrip("*")):
+        if not names or "*" in pattern:
             names.append(pattern)
         return names
 
