@@ -15,7 +15,10 @@ def project(tmp_path):
     (root / ".claude/agents").mkdir(parents=True)
     (root / ".claude/agents/one.md").write_text(AGENT.format("one", "Read, mcp__s__find"))
     (root / ".cursor").mkdir()
-    servers = {"s": {"command": "x", "env": {"TOKEN": SECRET}}, "old": {"type": "sse", "url": "https://x.example"}}
+    servers = {
+        "s": {"command": "x", "env": {"TOKEN": SECRET}},
+        "old": {"type": "sse", "url": "https://x.example"},
+    }
     (root / ".cursor/mcp.json").write_text(json.dumps({"mcpServers": servers}, indent=1))
     return root
 
@@ -36,7 +39,11 @@ def test_the_rest_is_written_and_the_exit_code_says_that_something_was_refused(p
     assert "mend: use the server's http address" in done.stdout
     assert "TOKEN" in done.stdout
     assert SECRET not in done.stdout
-    assert sorted(path.name for path in here.rglob("*") if path.is_file()) == [".mcp.json", "one.md", "packbelt.yaml"]
+    assert sorted(path.name for path in here.rglob("*") if path.is_file()) == [
+        ".mcp.json",
+        "one.md",
+        "packbelt.yaml",
+    ]
     assert run(here, "check").exit_code == 0
 
 
@@ -127,7 +134,9 @@ def test_many_are_cut_and_all_are_shown_when_asked_for(here, run, tmp_path):
 
 def test_names_in_files_cannot_control_a_terminal(here, run, tmp_path):
     path = tmp_path / "mcp.json"
-    path.write_text(json.dumps({"mcpServers": {"\u001b[31mred\u202e": {"type": "sse", "url": "https://x.example"}}}))
+    path.write_text(
+        json.dumps({"mcpServers": {"\u001b[31mred\u202e": {"type": "sse", "url": "https://x.example"}}})
+    )
     done = run(here, "import", path)
     assert "\u001b" not in done.stdout
     assert "\u202e" not in done.stdout

@@ -11,7 +11,9 @@ def write_all(root, files):
     for name, content in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content if isinstance(content, str) else json.dumps(content, indent=2), encoding="utf-8")
+        path.write_text(
+            content if isinstance(content, str) else json.dumps(content, indent=2), encoding="utf-8"
+        )
     return root
 
 
@@ -20,7 +22,9 @@ def agent(name, lines="", body="You do it."):
 
 
 HOME = {
-    ".claude/agents/reviewer.md": agent("reviewer", "tools: Read, Grep, mcp__github__get_issue\nmodel: opus\n"),
+    ".claude/agents/reviewer.md": agent(
+        "reviewer", "tools: Read, Grep, mcp__github__get_issue\nmodel: opus\n"
+    ),
     ".claude/agents/deep/tester.md": agent("tester", "tools: [Bash, mcp__github]\n"),
     ".claude/settings.json": {
         "permissions": {
@@ -32,7 +36,11 @@ HOME = {
     ".claude.json": {
         "numStartups": 7,
         "mcpServers": {
-            "github": {"command": "github-mcp", "args": ["stdio"], "env": {"GITHUB_TOKEN": SECRET, "LOG": "info"}}
+            "github": {
+                "command": "github-mcp",
+                "args": ["stdio"],
+                "env": {"GITHUB_TOKEN": SECRET, "LOG": "info"},
+            }
         },
         "projects": {
             "/srv/shop": {"mcpServers": {"shop-db": {"command": "db-mcp"}}},
@@ -54,7 +62,10 @@ HOME = {
     ".cursor/mcp.json": {
         "mcpServers": {
             "github": {"command": "another-github"},
-            "tickets": {"url": "https://tickets.example/mcp", "headers": {"Authorization": "Bearer ${env:TICKETS}"}},
+            "tickets": {
+                "url": "https://tickets.example/mcp",
+                "headers": {"Authorization": "Bearer ${env:TICKETS}"},
+            },
         }
     },
     ".config/opencode/opencode.jsonc": """{
@@ -110,7 +121,10 @@ def snapshot_data(servers):
     """A snapshot in which these servers are connected."""
     return {
         "servers": {
-            name: {"status": "connected", "tools": [{"name": tool, "inputSchema": {"type": "object"}} for tool in tools]}
+            name: {
+                "status": "connected",
+                "tools": [{"name": tool, "inputSchema": {"type": "object"}} for tool in tools],
+            }
             for name, tools in servers.items()
         }
     }

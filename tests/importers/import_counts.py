@@ -81,7 +81,9 @@ def widened_server(name, entry, source):
     if entry.get("command") is not None and entry["command"] not in commands:
         faults.append(f"server {name!r} runs {entry['command']!r}")
     urls = [raw.get(key) for raw in found for key in ("url", "serverUrl", "httpUrl")]
-    if entry.get("url") and not any(isinstance(u, str) and u.split("/")[2:3] == entry["url"].split("/")[2:3] for u in urls):
+    if entry.get("url") and not any(
+        isinstance(u, str) and u.split("/")[2:3] == entry["url"].split("/")[2:3] for u in urls
+    ):
         faults.append(f"server {name!r} is reached at {entry['url']!r}")
     off = any(raw.get("disabled") is True or raw.get("enabled") is False for raw in found)
     if off and entry.get("disabled") is not True:
@@ -114,7 +116,11 @@ class Count:
 
     def row(self):
         counts = [self.outcomes[outcome] for outcome in Outcome]
-        return f"{self.name:<42} {self.files:>5}" + "".join(f" {count:>12}" for count in counts) + f" {len(self.faults):>8}"
+        return (
+            f"{self.name:<42} {self.files:>5}"
+            + "".join(f" {count:>12}" for count in counts)
+            + f" {len(self.faults):>8}"
+        )
 
 
 def import_and_prove(path, count, **how):
@@ -124,7 +130,9 @@ def import_and_prove(path, count, **how):
         found = gather(path, target, home=Path("/home/nobody"), **how)
         write(found.files, target)
         workspace = load(target)
-        count.faults += [f"{path}: {one.message}" for one in workspace.diagnostics if one.level is Level.ERROR]
+        count.faults += [
+            f"{path}: {one.message}" for one in workspace.diagnostics if one.level is Level.ERROR
+        ]
         return found
 
 
@@ -144,7 +152,9 @@ def agents(directory):
             count.add(item)
             if item.kind is Kind.AGENT and item.became:
                 before = (source / item.where.file).read_text("utf-8-sig")
-                count.faults += [f"{item.where.file}: {one}" for one in widened_agent(before, found.files[item.became])]
+                count.faults += [
+                    f"{item.where.file}: {one}" for one in widened_agent(before, found.files[item.became])
+                ]
         yield count
 
 

@@ -11,14 +11,19 @@ from packbelt.catalog import Snapshot, load
 from packbelt.importers import Client, Kind, Outcome, gather, write
 from packbelt.model import Origin, PackbeltError
 
-SERVERS = {"github": ("get", "delete", "a__b"), "my server": ("find",), "git__hub": ("get",), "context7": ("new",)}
+SERVERS = {
+    "github": ("get", "delete", "a__b"),
+    "my server": ("find",),
+    "git__hub": ("get",),
+    "context7": ("new",),
+}
 CONFIG = {"mcpServers": {name: {"command": "none"} for name in SERVERS if name != "context7"}}
 LISTS = {
     "absent": "",
     "empty": "tools: []\n",
     "text": "tools: Read, Grep, mcp__github__get\n",
     "blanks": "tools: Read Grep mcp__github__get\n",
-    "quoted_list": 'tools: "[Read, \'mcp__github__get\']"\n',
+    "quoted_list": "tools: \"[Read, 'mcp__github__get']\"\n",
     "flow": "tools: [Read, mcp__github__*]\n",
     "block": "tools:\n  - Read\n  - mcp__github\n",
     "star": 'tools: "*"\n',
@@ -77,7 +82,10 @@ def test_what_the_catalogue_breaks_the_import_refuses(tmp_path, form):
     item = next(item for item in found.report.items if item.kind is Kind.AGENT)
     assert item.outcome is Outcome.REFUSED
     assert said in item.remarks[0].message
-    assert (item.remarks[0].message, item.remarks[0].mend) == (broken["one"].error.problem, broken["one"].error.mend)
+    assert (item.remarks[0].message, item.remarks[0].mend) == (
+        broken["one"].error.problem,
+        broken["one"].error.mend,
+    )
     assert item.where.line == broken["one"].error.where.line
     assert ".claude/agents/one.md" not in found.files
 
@@ -101,7 +109,9 @@ def test_fm01_one_broken_file_costs_one_agent(tmp_path):
     files = {f".claude/agents/a{i}.md": agent(f"a{i}") for i in range(4)}
     files[".claude/agents/bad.md"] = "---\nname: bad\ndescription: Use when: tests fail\n---\nx\n"
     found = gather(write_all(tmp_path / "p", files), tmp_path / "t")
-    assert [name for name in found.files if name.endswith(".md")] == [f".claude/agents/a{i}.md" for i in range(4)]
+    assert [name for name in found.files if name.endswith(".md")] == [
+        f".claude/agents/a{i}.md" for i in range(4)
+    ]
     bad = next(item for item in found.report.items if item.outcome is Outcome.REFUSED)
     assert (bad.name, str(bad.where)) == ("bad", ".claude/agents/bad.md:3")
     assert "in quotes" in bad.remarks[0].mend
@@ -164,9 +174,7 @@ def test_an_agents_own_server_is_copied_without_its_secret(tmp_path):
 
 
 def test_an_agent_that_cannot_be_changed_alone_is_refused(tmp_path):
-    text = (
-        f"---\n{{name: one, description: D., mcpServers: [{{db: {{command: db, env: {{TOKEN: {SECRET}}}}}}}]}}\n---\nx\n"
-    )
+    text = f"---\n{{name: one, description: D., mcpServers: [{{db: {{command: db, env: {{TOKEN: {SECRET}}}}}}}]}}\n---\nx\n"
     found = gather(write_all(tmp_path / "p", {".claude/agents/one.md": text}), tmp_path / "t")
     assert found.report.refused
     assert not [name for name in found.files if SECRET in found.files[name]]
@@ -221,7 +229,12 @@ def test_a_nearer_file_that_is_refused_still_hides_a_wider_one(tmp_path):
 
 
 def test_two_files_of_one_name_in_a_folder_and_pages_beside_them(tmp_path):
-    files = {"a.md": agent("x", "tools: Read\n"), "b.md": agent("x"), "README.md": "# Agents\n", "notes.md": "# N\n"}
+    files = {
+        "a.md": agent("x", "tools: Read\n"),
+        "b.md": agent("x"),
+        "README.md": "# Agents\n",
+        "notes.md": "# N\n",
+    }
     found = gather(write_all(tmp_path / "p", files), tmp_path / "t", client=Client.CLAUDE_CODE)
     outcomes = {str(item.where): item.outcome for item in found.report.items}
     assert outcomes == {"a.md:1": Outcome.MAPPED, "b.md:1": Outcome.REFUSED, "notes.md:1": Outcome.REFUSED}

@@ -5,9 +5,9 @@ import json
 import tempfile
 from pathlib import Path
 
+from home_world import HOME, agent, write_all
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from home_world import HOME, agent, write_all
 
 from packbelt.catalog import load
 from packbelt.importers import gather, write
@@ -16,7 +16,26 @@ from packbelt.model import Level, PackbeltError
 JSON_FILES = [name for name, content in HOME.items() if isinstance(content, dict)]
 TEXT_FILES = [name for name, content in HOME.items() if isinstance(content, str)]
 WORDS = st.sampled_from(
-    ["", " ", "*", "a,b", "a/b", "mcp__x__y", "${", "${A}", "${input:}", "{env:}", "$A", "\0", "\u2028", "é", "true", "Bash(x", "../x", "x" * 90]
+    [
+        "",
+        " ",
+        "*",
+        "a,b",
+        "a/b",
+        "mcp__x__y",
+        "${",
+        "${A}",
+        "${input:}",
+        "{env:}",
+        "$A",
+        "\0",
+        "\u2028",
+        "é",
+        "true",
+        "Bash(x",
+        "../x",
+        "x" * 90,
+    ]
 )
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-2, 2) | st.floats(allow_nan=False, allow_infinity=False) | WORDS,
@@ -25,9 +44,40 @@ VALUES = st.recursive(
 )
 KEYS = st.sampled_from(
     [
-        *("mcpServers", "servers", "mcp", "type", "command", "args", "env", "url", "headers", "cwd", "disabled"),
-        *("includeTools", "excludeTools", "alwaysAllow", "trust", "tools", "permission", "permissions", "deny", "ask"),
-        *("agent", "description", "prompt", "name", "httpUrl", "environment", "projects", "disabledMcpjsonServers"),
+        *(
+            "mcpServers",
+            "servers",
+            "mcp",
+            "type",
+            "command",
+            "args",
+            "env",
+            "url",
+            "headers",
+            "cwd",
+            "disabled",
+        ),
+        *(
+            "includeTools",
+            "excludeTools",
+            "alwaysAllow",
+            "trust",
+            "tools",
+            "permission",
+            "permissions",
+            "deny",
+            "ask",
+        ),
+        *(
+            "agent",
+            "description",
+            "prompt",
+            "name",
+            "httpUrl",
+            "environment",
+            "projects",
+            "disabledMcpjsonServers",
+        ),
     ]
 )
 
@@ -79,13 +129,20 @@ def test_other_values(files):
 @given(st.sampled_from(TEXT_FILES), st.integers(0, 400), st.integers(0, 20), st.text(max_size=4))
 def test_other_letters(name, start, length, instead):
     text = HOME[name]
-    proved({**HOME, name: (text[:start] + instead + text[start + length :]).encode("utf-8", "ignore").decode()})
+    proved(
+        {**HOME, name: (text[:start] + instead + text[start + length :]).encode("utf-8", "ignore").decode()}
+    )
 
 
 @settings(max_examples=60)
 @given(st.sampled_from(["tools", "disallowedTools", "mcpServers", "name", "description"]), VALUES)
 def test_other_front_matter(key, value):
-    proved({".claude/agents/x.md": agent("x").replace("---\n", f"---\n{key}: {json.dumps(value)}\n", 1), ".mcp.json": {}})
+    proved(
+        {
+            ".claude/agents/x.md": agent("x").replace("---\n", f"---\n{key}: {json.dumps(value)}\n", 1),
+            ".mcp.json": {},
+        }
+    )
 
 
 @settings(max_examples=60)

@@ -84,7 +84,9 @@ def test_the_belts_are_what_the_files_said(imported, tmp_path):
 
     def tools(agent):
         belt = packbelt.turn(workspace, snapshot, agent).belt
-        return {name.removeprefix("mcp__") for name, one in belt.items() if one.state.callable and "mcp__" in name}
+        return {
+            name.removeprefix("mcp__") for name, one in belt.items() if one.state.callable and "mcp__" in name
+        }
 
     assert tools("reviewer") == {"github__get_issue"}
     assert tools("tester") == {"github__get_issue", "github__list"}  # delete_repo is denied to all

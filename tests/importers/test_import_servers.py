@@ -16,7 +16,10 @@ FILES = {
     "bare": (".mcp.json", lambda entry: {"s": entry}),
     "cursor": (".cursor/mcp.json", lambda entry: {"mcpServers": {"s": entry}}),
     "vscode": (".vscode/mcp.json", lambda entry: {"servers": {"s": entry}}),
-    "vscode_settings": (".vscode/settings.json", lambda entry: {"editor.x": 1, "mcp": {"servers": {"s": entry}}}),
+    "vscode_settings": (
+        ".vscode/settings.json",
+        lambda entry: {"editor.x": 1, "mcp": {"servers": {"s": entry}}},
+    ),
     "gemini": (".gemini/settings.json", lambda entry: {"theme": "x", "mcpServers": {"s": entry}}),
 }
 
@@ -49,7 +52,10 @@ def test_a_plain_entry_is_the_same_everywhere(tmp_path, client):
 @pytest.mark.parametrize("client", FILES)
 def test_sse_and_a_shell_are_refused_with_the_mend(tmp_path, client):
     name, wrap = FILES[client]
-    bad = [({"type": "sse", "url": "https://x.example/sse"}, "http address"), ({"command": "x", "shell": True}, "args")]
+    bad = [
+        ({"type": "sse", "url": "https://x.example/sse"}, "http address"),
+        ({"command": "x", "shell": True}, "args"),
+    ]
     for i, (entry, mend) in enumerate(bad):
         found = imported(tmp_path / str(i), name, wrap(entry))
         item = server(found)
@@ -168,11 +174,15 @@ def test_no_placeholder_is_one_to_codex_and_gemini_has_a_bare_one(tmp_path):
 
 
 SECRETS = {
-    "env": {"env": {"API_KEY": "plain-but-named", "OTHER": SECRET, "MAX_TOKENS": "4000", "LOG_LEVEL": "debug"}},
+    "env": {
+        "env": {"API_KEY": "plain-but-named", "OTHER": SECRET, "MAX_TOKENS": "4000", "LOG_LEVEL": "debug"}
+    },
     "flag": {"args": ["--api-key", "plain-but-named", "--port", "80"]},
     "flag_value": {"args": [f"--token={OTHER_SECRET}"]},
     "docker": {"args": ["run", "-e", f"GITHUB_TOKEN={SECRET}", "image"]},
-    "header_argument": {"args": ["mcp-remote", "https://x.example", "--header", f"Authorization: Bearer {OTHER_SECRET}"]},
+    "header_argument": {
+        "args": ["mcp-remote", "https://x.example", "--header", f"Authorization: Bearer {OTHER_SECRET}"]
+    },
     "dsn": {"args": ["postgresql://app:hunter2hunter2@db.example/x"]},
 }
 
@@ -199,12 +209,18 @@ def test_no_secret_of_an_address_or_a_header_is_copied(tmp_path):
     found = imported(tmp_path, ".cursor/mcp.json", {"mcpServers": {"s": entry}})
     assert entry_of(found) == {
         "url": "https://x.example/s/${S_URL_KEY}/mcp?api_key=${S_API_KEY}&mode=ro",
-        "headers": {"Authorization": "Bearer ${S_AUTHORIZATION}", "X-Mode": "ro", "x-api-key": "${S_X_API_KEY}"},
+        "headers": {
+            "Authorization": "Bearer ${S_AUTHORIZATION}",
+            "X-Mode": "ro",
+            "x-api-key": "${S_X_API_KEY}",
+        },
     }
 
 
 def test_one_variable_never_stands_for_two_values(tmp_path):
-    servers = {name: {"command": "x", "env": {"API_KEY": value}} for name, value in (("a", "one"), ("b", "two"))}
+    servers = {
+        name: {"command": "x", "env": {"API_KEY": value}} for name, value in (("a", "one"), ("b", "two"))
+    }
     servers["c"] = {"command": "x", "env": {"API_KEY": "one"}}
     found = imported(tmp_path, ".mcp.json", {"mcpServers": servers})
     names = [entry_of(found, name)["env"]["API_KEY"] for name in "abc"]
@@ -215,7 +231,9 @@ def callable_tools(root, tools, **server):
     del server
     snapshot = Snapshot.from_data(snapshot_data({"s": tools}))
     belt = packbelt.turn(load(root), snapshot, "orchestrator").belt
-    return {name.removeprefix("mcp__s__") for name, one in belt.items() if one.state.callable and "mcp__" in name}
+    return {
+        name.removeprefix("mcp__s__") for name, one in belt.items() if one.state.callable and "mcp__" in name
+    }
 
 
 @pytest.mark.parametrize(
@@ -234,7 +252,9 @@ def test_lists_of_tools_are_kept(tmp_path, said, left):
 
 @pytest.mark.parametrize("raw", ["a", {"a": True}, [5], None])
 def test_a_list_of_tools_that_nobody_understands_refuses_the_server(tmp_path, raw):
-    found = imported(tmp_path, ".gemini/settings.json", {"mcpServers": {"s": {"command": "x", "includeTools": raw}}})
+    found = imported(
+        tmp_path, ".gemini/settings.json", {"mcpServers": {"s": {"command": "x", "includeTools": raw}}}
+    )
     assert server(found).outcome is Outcome.REFUSED
     assert "includeTools" in server(found).remarks[0].message
 
@@ -272,7 +292,13 @@ def test_a_name_that_no_selector_can_say_is_switched_off(tmp_path):
 
 
 def test_a_server_runs_where_its_project_is(tmp_path):
-    write_all(tmp_path / "p", {"srv/main.py": "", ".mcp.json": {"mcpServers": {"s": {"command": "python", "args": ["srv/main.py"]}}}})
+    write_all(
+        tmp_path / "p",
+        {
+            "srv/main.py": "",
+            ".mcp.json": {"mcpServers": {"s": {"command": "python", "args": ["srv/main.py"]}}},
+        },
+    )
     found = gather(tmp_path / "p", tmp_path / "t")
     assert entry_of(found)["cwd"] == str(tmp_path / "p")
 
@@ -336,7 +362,9 @@ def test_a_workspace_that_is_there_keeps_its_servers_and_rules(tmp_path):
         ".claude/settings.json": {"permissions": {"deny": ["mcp__u__x"]}},
     }
     found = gather(write_all(tmp_path / "p", files), target)
-    with pytest.raises(PackbeltError, match=r"\.mcp\.json, packbelt\.yaml exist already, and nothing was written"):
+    with pytest.raises(
+        PackbeltError, match=r"\.mcp\.json, packbelt\.yaml exist already, and nothing was written"
+    ):
         write(found.files, target)
     write(found.files, target, force=True)
     workspace = load(target)

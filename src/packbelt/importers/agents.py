@@ -18,9 +18,8 @@ from packbelt.catalog.guesses import agent_name
 from packbelt.catalog.text import Tree
 from packbelt.catalog.yaml import Document
 from packbelt.importers.report import Item, Kind, Outcome, Remark, outcome_of, reason_of, remark_of
-from packbelt.importers.servers import Found, accept
+from packbelt.importers.servers import Context, Found, accept
 from packbelt.importers.sources import Source
-from packbelt.importers.values import Variables
 from packbelt.model import Origin, PackbeltError, Where, WorkspaceError
 
 _SKIPPED = frozenset({".git", "node_modules"})
@@ -57,10 +56,8 @@ class FoundAgent:
     def item(self, became: str, *more: Remark) -> Item:
         """What became of it, once it is written."""
         remarks = (*more, *self.remarks)
-        return Item(
-            Kind.AGENT, self.name, outcome_of(remarks), self.where, self.source.client, self.source.scope, became,
-            remarks,
-        )  # fmt: skip
+        outcome, source = outcome_of(remarks), self.source
+        return Item(Kind.AGENT, self.name, outcome, self.where, source.client, source.scope, became, remarks)
 
 
 def refused(name: str, source: Source, where: Where, *reasons: Remark) -> Item:
@@ -80,11 +77,7 @@ def pages(source: Source, shown: Path) -> Iterator[tuple[str, str | PackbeltErro
     """
     tree = Tree(source.home)
     top = source.path.absolute()
-    if source.path.is_file():
-        found = [top]
-    else:
-        found = sorted(_markdown(tree, top.resolve()))
-    for path in found:
+    for path in [top] if source.path.is_file() else sorted(_markdown(tree, top.resolve())):
         file = name_of(path, shown)
         try:
             text: str | PackbeltError = tree.read(path)
@@ -117,19 +110,17 @@ def _markdown(tree: Tree, folder: Path) -> Iterator[Path]:
                 yield path
 
 
-def claude_agents(
-    source: Source, shown: Path, variables: Variables, *, home: Path, target: Path
-) -> Iterator[FoundAgent | Item]:
+def claude_agents(source: Source, context: Context) -> Iterator[FoundAgent | Item]:
     """The agents of a folder, or of one file."""
     taken: dict[str, str] = {}
-    for file, text, path in pages(source, shown):
+    for file, text, path in pages(source, context.path):
         where = Where(file, 1)
         try:
             if isinstance(text, PackbeltError):
                 raise text
             if passed_over(path, text):
                 continue
-            found = _agent(text, file, source, variables, home, target)
+            found = _agent(text, file, source, context)
             if (first := taken.setdefault(found.name, file)) != file:
                 raise WorkspaceError(f"{first} has the same name", where=where, mend="rename one of them")
             yield found
@@ -143,9 +134,7 @@ def claude_agents(
             yield refused(name, source, placed, reason_of(problem))
 
 
-def _agent(
-    text: str, file: str, source: Source, variables: Variables, home: Path, target: Path
-) -> FoundAgent:
+def _agent(text: str, file: str, source: Source, context: Context) -> FoundAgent:
     draft = claude.parse_claude_agent(text, file, source.scope)
     document = read_front_matter(text, file)[0]
     remarks = [remark_of(one) for one in draft.diagnostics if not one.code.startswith("server.")]
@@ -156,7 +145,7 @@ def _agent(
             message = f"`{key}` of a plugin's agent is passed over, as Claude Code does"
             remarks.append(Remark(Outcome.LEFT_OUT, message, document.where(key)))
     elif draft.inline or draft.unusable:
-        changes = _own_servers(document, source, remarks, variables, home, target)
+        changes = _own_servers(document, source, remarks, context)
     if not changes:
         return FoundAgent(draft.agent.name, text, Where(file, 1), source, tuple(remarks), draft)
     plain = _edited(text, document, changes)
@@ -171,7 +160,7 @@ def _present(document: Document, *keys: str) -> list[str]:
 
 
 def _own_servers(
-    document: Document, source: Source, remarks: list[Remark], variables: Variables, home: Path, target: Path
+    document: Document, source: Source, remarks: list[Remark], context: Context
 ) -> dict[str, str]:
     """The agent's own servers, their secrets replaced: each spelling of the key with its new line."""
     changed: dict[str, str] = {}
@@ -182,7 +171,7 @@ def _own_servers(
                 entries.append(name)
                 continue
             found = Found(name, raw, document, path, source)
-            given = accept(found, variables, home=home, target=target)
+            given = accept(found, context)
             if isinstance(given, Item):
                 remarks += (replace(one, outcome=Outcome.LEFT_OUT) for one in given.remarks)
                 entries.append({name: {"disabled": True}})

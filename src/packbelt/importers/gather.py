@@ -18,13 +18,12 @@ from packbelt.catalog.text import MAX_SNAPSHOT, Tree, read_text
 from packbelt.catalog.yaml import Document, parse_yaml
 from packbelt.importers import opencode
 from packbelt.importers.agents import FoundAgent, claude_agents, name_of, refused, renamed
-from packbelt.importers.clients import gemini, mcp_servers, vscode
-from packbelt.importers.codex import codex
 from packbelt.importers.documents import read_json, read_toml
 from packbelt.importers.emit import config_text
+from packbelt.importers.files import servers_of
 from packbelt.importers.report import Item, Kind, Outcome, Remark, Report, reason_of, remark_of
 from packbelt.importers.rules import Rules, settings, switched_off
-from packbelt.importers.servers import Found, accept, done
+from packbelt.importers.servers import Context, Found, accept, done
 from packbelt.importers.sources import Client, Format, Source, sources
 from packbelt.importers.values import Variables
 from packbelt.model import Origin, PackbeltError, Where
@@ -48,15 +47,24 @@ class Imported:
 
 @dataclass(slots=True)
 class _Work:
-    """One import under way."""
+    """One import under way.
 
-    path: Path
-    target: Path
-    home: Path
+    Attributes:
+        context: what it goes by.
+        items: what became of everything so far.
+        servers: by name, the nearest of each.
+        entries: those that can be used, as they are written.
+        rules: what `packbelt.yaml` will say.
+        agents: those that can be written.
+        documents: the files that could be read, by path.
+        there: the servers that the workspace has already, as its own file says them.
+        unread: agents whose nearer file was refused, with its place.
+    """
+
+    context: Context
     items: list[Item] = field(default_factory=list)
     servers: dict[str, Found] = field(default_factory=dict)
     entries: dict[str, dict[str, Any]] = field(default_factory=dict)
-    variables: Variables = field(default_factory=Variables)
     rules: Rules = field(default_factory=Rules)
     agents: list[FoundAgent] = field(default_factory=list)
     documents: dict[Path, Document] = field(default_factory=dict)
@@ -64,7 +72,7 @@ class _Work:
     unread: dict[str, Where] = field(default_factory=dict)
 
     def name(self, path: Path) -> str:
-        return name_of(path, self.path)
+        return name_of(path, self.context.path)
 
 
 def gather(
@@ -92,7 +100,7 @@ def gather(
     found = sources(path, client, scope)
     found = _with_target(found, target)
     own = next((one.home for one in found if one.scope is Origin.USER), None)
-    work = _Work(path, target.resolve(), home or own or _home(path))
+    work = _Work(Context(path, target.resolve(), home or own or _home(path)))
     for source in found:
         if source.format not in _FOLDERS:
             _read(work, source)
@@ -142,70 +150,10 @@ def _read(work: _Work, source: Source) -> None:
             text = read_text(source.path, file)
         document = read_toml(text, file) if source.format is Format.CODEX else read_json(text, file)
         work.documents[source.path] = document
-        for found in _servers(work, document, source):
-            _meet(work, found)
+        for found in servers_of(document, source, work.context):
+            _meet(work, found) if isinstance(found, Found) else work.items.append(found)
     except PackbeltError as problem:
         _refuse_file(work, source, problem)
-
-
-def _servers(work: _Work, document: Document, source: Source) -> Iterator[Found]:
-    data = document.data if isinstance(document.data, dict) else {}
-    match source.format:
-        case Format.MCP_JSON if isinstance(data.get("mcp"), dict) and "mcpServers" not in data:
-            yield from opencode.servers(document, source)
-        case Format.MCP_JSON | Format.CURSOR_MCP:
-            if source.client is Client.CLAUDE_DESKTOP and "mcpServers" not in data:
-                return
-            yield from _of_plugin(mcp_servers(document, source), source)
-        case Format.PLUGIN_MANIFEST:
-            if isinstance(data.get("mcpServers"), dict):
-                yield from _of_plugin(mcp_servers(document, source), source)
-        case Format.CLAUDE_JSON:
-            yield from _claude_json(work, document, source)
-        case Format.VSCODE_MCP:
-            yield from vscode(document, source)
-        case Format.VSCODE_SETTINGS:
-            if isinstance(data.get("mcp"), dict):
-                yield from vscode(document, source, "mcp")
-        case Format.OPENCODE:
-            yield from opencode.servers(document, source)
-        case Format.CODEX:
-            yield from codex(document, source)
-        case Format.GEMINI:
-            yield from gemini(document, source)
-
-
-def _of_plugin(found: Iterator[Found], source: Source) -> Iterator[Found]:
-    """A plugin's servers under the name that Claude Code gives them, so that they are no project's."""
-    for one in found:
-        if source.scope is Origin.PLUGIN:
-            one.name = f"plugin:{source.plugin}:{one.name}"
-        yield one
-
-
-def _claude_json(work: _Work, document: Document, source: Source) -> Iterator[Found]:
-    """A person's own servers, and those that he keeps for the project which is written."""
-    data = document.data if isinstance(document.data, dict) else {}
-    projects = data.get("projects")
-    for name, project in projects.items() if isinstance(projects, dict) else ():
-        own = project.get("mcpServers") if isinstance(project, dict) else None
-        if not isinstance(own, dict) or not own:
-            continue
-        inner = Document({"mcpServers": own}, document.file, _below(document, ("projects", name)))
-        for found in mcp_servers(inner, source):
-            if Path(name) in (work.target, work.path):
-                yield found
-                continue
-            message = f"belongs to the project {name}"
-            remark = Remark(Outcome.LEFT_OUT, message, found.where(), f"import it with --into {name}")
-            work.items.append(found.item(Outcome.LEFT_OUT, more=(remark,)))
-    if "mcpServers" in data:
-        yield from mcp_servers(document, source)
-
-
-def _below(document: Document, at: tuple[str, ...]) -> dict[tuple[str | int, ...], int]:
-    depth = len(at)
-    return {path[depth:]: line for path, line in document.lines.items() if path[:depth] == at}
 
 
 def _meet(work: _Work, found: Found) -> None:
@@ -235,12 +183,14 @@ def _switch_off(work: _Work, found: list[Source]) -> None:
 
 def _accept(work: _Work) -> None:
     for name, found in work.servers.items():
-        in_place = found.source.path.resolve() == work.target / SERVERS
+        in_place = found.source.path.resolve() == work.context.target / SERVERS
         if in_place:
             work.there[name] = found.document.data
             for key in found.path:
                 work.there[name] = work.there[name][key]
-        given = accept(found, work.variables, home=work.home, target=work.target)
+        # What is there already needs no variable: its values stay in it.
+        context = replace(work.context, variables=Variables()) if in_place else work.context
+        given = accept(found, context)
         if isinstance(given, Item):
             work.items.append(given)
             continue
@@ -272,9 +222,9 @@ def _agents(work: _Work, source: Source) -> None:
     document = work.documents.get(source.path)
     names = tuple(work.entries)
     if source.format in (Format.CLAUDE_AGENTS, Format.CLAUDE_AGENT):
-        found = claude_agents(source, work.path, work.variables, home=work.home, target=work.target)
+        found = claude_agents(source, work.context)
     elif source.format is Format.OPENCODE_AGENTS:
-        found = opencode.folder(source, work.path, names, work.rules)
+        found = opencode.folder(source, work.context.path, names, work.rules)
     elif source.format is Format.OPENCODE and document is not None:
         found = opencode.agents(document, source, names, work.rules)
     else:
@@ -317,7 +267,9 @@ def _finish(work: _Work) -> Imported:
             )
             continue
         file = _free(found.file, files)
-        in_place = found.source.path.is_dir() and found.source.path.resolve() == work.target / claude.FOLDER
+        in_place = (
+            found.source.path.is_dir() and found.source.path.resolve() == work.context.target / claude.FOLDER
+        )
         if not in_place:
             files[file] = found.text
         work.items.append(
@@ -330,10 +282,16 @@ def _finish(work: _Work) -> Imported:
         files[SERVERS] = json.dumps({"mcpServers": entries}, indent=2) + "\n"
     if (text := _config(work)) is not None:
         files[CONFIG] = text
-    variables = {name: tuple(users) for name, users in sorted(work.variables.servers.items())}
+    refused_servers = {
+        item.name for item in work.items if item.kind is Kind.SERVER and item.outcome is Outcome.REFUSED
+    }
+    variables = {
+        name: tuple(one for one in users if one not in refused_servers)
+        for name, users in sorted(work.context.variables.servers.items())
+    }
     order = {Kind.FILE: 0, Kind.SERVER: 1, Kind.AGENT: 2, Kind.RULE: 3}
     items = sorted(work.items, key=lambda item: order[item.kind])
-    return Imported(files, Report(tuple(items), variables))
+    return Imported(files, Report(tuple(items), {name: users for name, users in variables.items() if users}))
 
 
 def _config(work: _Work) -> str | None:
@@ -342,10 +300,10 @@ def _config(work: _Work) -> str | None:
     Raises:
         WorkspaceError: the one that is there cannot be read.
     """
-    path = work.target / CONFIG
+    path = work.context.target / CONFIG
     if not path.is_file():
         return config_text(work.rules, {})
-    read_config(Tree(work.target))
+    read_config(Tree(work.context.target))
     base = parse_yaml(read_text(path, CONFIG), CONFIG).data or {}
     return config_text(work.rules, base) if work.rules.add_to(base) else None
 
@@ -387,11 +345,9 @@ def _read_as(work: _Work, found: FoundAgent) -> list[Remark]:
             )
         elif not text.startswith("mcp__") and "(" not in text and text != "*" and not means_builtin(text):
             lost.setdefault(repr(text), "connect what has it, or remove the entry")
-    remarks += (
-        Remark(Outcome.LEFT_OUT, f"`tools` names {what}, which nothing here has; the entry stays, and grants nothing",
-               agent.where("tools") if found.draft else found.where, mend)
-        for what, mend in lost.items()
-    )  # fmt: skip
+    for what, mend in lost.items():
+        message = f"`tools` names {what}, which nothing here has; the entry stays, and grants nothing"
+        remarks.append(Remark(Outcome.LEFT_OUT, message, agent.where("tools"), mend))
     return remarks if found.draft else [replace(one, where=found.where) for one in remarks]
 
 

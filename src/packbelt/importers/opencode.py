@@ -2,49 +2,23 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from packbelt.catalog import claude_tools
 from packbelt.catalog.drafts import name_problem, read_front_matter
 from packbelt.catalog.front_matter import has_front_matter
-from packbelt.catalog.names import claude_readings
 from packbelt.catalog.problems import kind_of
 from packbelt.catalog.text import Tree
 from packbelt.catalog.yaml import Document
 from packbelt.importers.agents import FoundAgent, pages, refused, written
 from packbelt.importers.clients import usual
+from packbelt.importers.opencode_tools import Spelling, said, selectors_of
 from packbelt.importers.report import Item, Kind, Outcome, Remark, reason_of
 from packbelt.importers.rules import Rules
 from packbelt.importers.servers import Found
 from packbelt.importers.sources import Source
 from packbelt.model import PackbeltError, Where, WorkspaceError
 
-_CLAUDE = {
-    "bash": ("Bash",),
-    "edit": ("Edit", "MultiEdit", "NotebookEdit", "Write"),
-    "write": ("Write",),
-    "patch": ("Edit", "MultiEdit"),
-    "multiedit": ("MultiEdit",),
-    "read": ("Read",),
-    "grep": ("Grep",),
-    "glob": ("Glob",),
-    "list": ("LS",),
-    "lsp": ("LSP",),
-    "task": ("Agent", "Task"),
-    "skill": ("Skill",),
-    "question": ("AskUserQuestion",),
-    "todowrite": ("TodoWrite",),
-    "todoread": ("TodoRead",),
-    "webfetch": ("WebFetch",),
-    "websearch": ("WebSearch",),
-}
-"""OpenCode's own tools, and those of Claude Code that do the same. `edit` covers all that write files."""
-_GRANTED = {**_CLAUDE, "edit": ("Edit",), "patch": ("Edit",)}
-"""A grant takes the narrower reading."""
-_FOREIGN = re.compile(r"[^a-zA-Z0-9_-]")
 _FILE = re.compile(r"\{file:([^{}]+)\}\Z")
 
 
@@ -81,131 +55,6 @@ def servers(document: Document, source: Source) -> Iterator[Found]:
         yield usual(found)
 
 
-@dataclass(slots=True)
-class Said:
-    """What `tools` and `permission` say.
-
-    Attributes:
-        denied: patterns that are off, in the order of the file; later entries win.
-        granted: patterns that are on.
-        asked: patterns of which a person is asked, in whole or for some arguments.
-        closed: whether everything is off that is not granted.
-        remarks: what could not be said.
-    """
-
-    denied: list[str] = field(default_factory=list)
-    granted: list[str] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
-    closed: bool = False
-    remarks: list[Remark] = field(default_factory=list)
-
-    def set(self, pattern: str, *, on: bool) -> None:
-        """One entry; it overrules those before it that it covers."""
-        for some in (self.denied, self.granted):
-            some[:] = [one for one in some if not fnmatchcase(one, pattern)]
-        if pattern == "*":
-            self.closed = not on
-        else:
-            (self.granted if on else self.denied).append(pattern)
-
-
-def said(holder: Mapping[str, Any], document: Document, *at: str) -> Said:
-    """What an agent, or the file as a whole, says of tools; `permission` after `tools`.
-
-    Raises:
-        WorkspaceError: it cannot be understood; nobody guesses what a restriction means.
-    """
-    found = Said()
-    tools = holder.get("tools", {})
-    if not isinstance(tools, Mapping) or not all(isinstance(on, bool) for on in tools.values()):
-        raise _unclear("tools", tools, document, at)
-    for pattern, on in tools.items():
-        found.set(pattern, on=on)
-    if "permissions" in holder:
-        raise _unclear("permissions", holder["permissions"], document, at)
-    permission = holder.get("permission", {})
-    if isinstance(permission, str):
-        permission = {"*": permission}
-    if not isinstance(permission, Mapping):
-        raise _unclear("permission", permission, document, at)
-    for pattern, rule in permission.items():
-        effects = rule if isinstance(rule, Mapping) else {"*": rule}
-        words = list(effects.values())
-        if not words or not all(word in ("allow", "ask", "deny") for word in words):
-            raise _unclear("permission", rule, document, (*at, "permission"))
-        # What is denied unless an exception says otherwise is denied: the exceptions are about arguments.
-        default = effects.get("*", "allow")
-        found.set(pattern, on=default != "deny")
-        if default == "ask" or (default == "allow" and set(words) - {"allow"}):
-            found.asked.append(pattern)
-        if len(effects) > 1 or "*" not in effects:
-            how = "denied" if default == "deny" else "asked about"
-            message = (
-                f"`permission.{pattern}` is about arguments, which no rule here sees; every call is {how}"
-            )
-            found.remarks.append(
-                Remark(Outcome.APPROXIMATED, message, document.where(*at, "permission", pattern))
-            )
-    return found
-
-
-def _unclear(key: str, value: object, document: Document, at: tuple[str, ...]) -> WorkspaceError:
-    mend = (
-        "write {name: true or false}"
-        if key == "tools"
-        else "write {tool: allow, ask or deny} under `permission`"
-    )
-    where = document.where(*at, key)
-    return WorkspaceError(
-        f"`{key}` cannot be understood ({kind_of(value)})", where=where, mend=mend, name=key
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Spelling:
-    """OpenCode's names in Claude Code's spelling.
-
-    Args:
-        servers: names of all servers that are known.
-    """
-
-    servers: tuple[str, ...]
-
-    def denies(self, patterns: list[str]) -> list[str]:
-        """What patterns deny, never less: one that may mean any server's tool denies them all."""
-        return list(dict.fromkeys(name for pattern in patterns for name in self._deny(pattern)))
-
-    def _deny(self, pattern: str) -> list[str]:
-        names = [name for own, all_of in _CLAUDE.items() if fnmatchcase(own, pattern) for name in all_of]
-        for server in self.servers:
-            lead = f"{_FOREIGN.sub('_', server)}_"
-            if pattern.startswith(lead):
-                names.append(f"mcp__{_FOREIGN.sub('_', server)}__{pattern.removeprefix(lead) or '*'}")
-            elif "*" in pattern and lead.startswith(pattern.split("*", 1)[0]):
-                end = pattern.split("*", 1)[1]
-                names.append(f"mcp__{_FOREIGN.sub('_', server)}__*{end}" if end else f"mcp__{lead[:-1]}__*")
-        if not names or "*" in pattern:
-            names.append(pattern)
-        return names
-
-    def grants(self, patterns: list[str]) -> tuple[list[str], list[str]]:
-        """What patterns grant, never more; and those that grant nothing."""
-        names: list[str] = []
-        lost: list[str] = []
-        for pattern in patterns:
-            found = list(_GRANTED.get(pattern, ()))
-            for server in self.servers:
-                plain = _FOREIGN.sub("_", server)
-                tool = pattern.removeprefix(f"{plain}_")
-                if tool != pattern and tool and (tool == "*" or "*" not in tool):
-                    found.append(f"mcp__{plain}__{tool}")
-            if len(found) == 1 or pattern in _GRANTED:
-                names += found
-            else:
-                lost.append(pattern)
-        return list(dict.fromkeys(names)), lost
-
-
 def agents(
     document: Document, source: Source, servers: tuple[str, ...], rules: Rules
 ) -> Iterator[FoundAgent | Item]:
@@ -219,7 +68,9 @@ def agents(
                 if not isinstance(raw, Mapping):
                     raise WorkspaceError(f"agent {name!r} is {kind_of(raw)}, not an object", where=where)
                 body = _prompt(raw.get("prompt"), source, where)
-                yield _agent(name, raw, body, document, (key, name), source, servers, rules)
+                yield _agent(
+                    name, raw, body, document, (key, name), source=source, servers=servers, rules=rules
+                )
             except PackbeltError as problem:
                 yield refused(name, source, where, reason_of(problem))
 
@@ -238,7 +89,16 @@ def folder(
                     "has no front matter", where=where, mend="begin it with a line --- and the keys"
                 )
             document, parts = read_front_matter(text, file)
-            yield _agent(path.stem, document.data, parts.body, document, (), source, servers, rules)
+            yield _agent(
+                path.stem,
+                document.data,
+                parts.body,
+                document,
+                (),
+                source=source,
+                servers=servers,
+                rules=rules,
+            )
         except PackbeltError as problem:
             yield refused(path.stem, source, problem.where or where, reason_of(problem))
 
@@ -249,6 +109,7 @@ def _agent(
     body: str,
     document: Document,
     at: tuple[str, ...],
+    *,
     source: Source,
     servers: tuple[str, ...],
     rules: Rules,
@@ -305,7 +166,7 @@ def top(document: Document, source: Source, servers: tuple[str, ...], rules: Rul
         items.append(Item(Kind.RULE, name, outcome, where, source.client, source.scope, became, remarks))
 
     patterns = ["*"] if what.closed else what.denied
-    selectors = _selectors(spelling.denies(patterns), spelling.servers) if not what.closed else ["*"]
+    selectors = selectors_of(spelling.denies(patterns), spelling.servers) if not what.closed else ["*"]
     for selector in selectors:
         rules.deny.setdefault(selector, where)
     if selectors:
@@ -324,22 +185,9 @@ def top(document: Document, source: Source, servers: tuple[str, ...], rules: Rul
 
 
 def _ask(patterns: list[str], spelling: Spelling, rules: Rules, where: Where) -> list[str]:
-    found = ["*"] if "*" in patterns else _selectors(spelling.denies(patterns), spelling.servers)
+    found = ["*"] if "*" in patterns else selectors_of(spelling.denies(patterns), spelling.servers)
     for selector in found:
         rules.approve.setdefault(selector, where)
-    return found
-
-
-def _selectors(names: list[str], servers: tuple[str, ...]) -> list[str]:
-    """Claude's spelling as selectors of `packbelt.yaml`; a plain name that nothing can answer to is dropped."""
-    found: list[str] = []
-    for name in names:
-        if name.startswith("mcp__"):
-            found += (
-                f"{server}/{tool}" for server, tool in claude_readings(name, {one: one for one in servers})
-            )
-        elif claude_tools.means_builtin(name):
-            found.append(name)
     return found
 
 

@@ -1,7 +1,7 @@
 """Rules of other clients as `deny`, `approve` and `servers:` of `packbelt.yaml`.
 
-What is denied outright is denied. What is denied or asked about for some arguments only is asked about always,
-since no rule here sees arguments. What is allowed needs no rule: that a tool is not asked about is the rule.
+What is denied outright is denied. What is denied or asked about for some arguments only is asked about
+always, since no rule here sees arguments. What is allowed needs no rule: that a tool is not asked about is the rule.
 """
 
 import re
@@ -68,10 +68,8 @@ class Rules:
             found.note(Outcome.APPROXIMATED, message, mend="leave `ceiling` below dangerous")
         if found.ask is not None:
             policy["approve"] = found.ask
-        for name in found.exempt:
-            tools.setdefault(name, {})["approve"] = False
-        for name in found.asked:
-            tools.setdefault(name, {})["approve"] = True
+        for name, asks in (*((n, False) for n in found.exempt), *((n, True) for n in found.asked)):
+            tools.setdefault(name, {})["approve"] = asks
         if not _sayable(found.name, *found.deny) and found.deny:
             policy["exposure"] = "off"
             found.note(
@@ -82,8 +80,7 @@ class Rules:
         if policy.get("approve") is False and not tools:
             policy.pop("approve")
             found.note(Outcome.LEFT_OUT, "is trusted without asking, which needs no rule here")
-        if tools:
-            policy["tools"] = tools
+        policy |= {"tools": tools} if tools else {}
         if policy:
             self.servers[found.name] = policy
 
@@ -108,7 +105,7 @@ def settings(document: Document, source: Source, servers: Iterable[str], rules: 
         for i, entry in enumerate(entries if isinstance(entries, list) else []):
             where = document.where("permissions", key, i)
             if isinstance(entry, str) and entry.strip():
-                items.append(_entry(entry.strip(), key, where, source, names, rules))
+                items.append(_entry(entry.strip(), key, where, source, servers=names, rules=rules))
     mode = permissions.get("defaultMode")
     if mode is not None:
         remark = Remark(
@@ -128,7 +125,7 @@ def switched_off(data: object) -> tuple[str, ...]:
 
 
 def _entry(
-    entry: str, key: str, where: Where, source: Source, servers: Mapping[str, str], rules: Rules
+    entry: str, key: str, where: Where, source: Source, *, servers: Mapping[str, str], rules: Rules
 ) -> Item:
     called = f"{key} {entry}"
     if key == "allow":

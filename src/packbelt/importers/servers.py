@@ -20,6 +20,23 @@ KEPT = ("type", "command", "args", "env", "cwd", "url", "headers", "required", "
 """Keys of an entry that are written."""
 
 
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What an import goes by.
+
+    Attributes:
+        path: the path that is imported; files are named from it.
+        target: the workspace that is written.
+        home: the home directory, for placeholders that mean it.
+        variables: names for values that are not copied.
+    """
+
+    path: FilePath
+    target: FilePath
+    home: FilePath
+    variables: Variables = field(default_factory=Variables)
+
+
 @dataclass(slots=True)
 class Found:
     """A server as a client's file has it.
@@ -94,19 +111,12 @@ class Accepted:
     entry: dict[str, Any]
 
 
-def accept(found: Found, variables: Variables, *, home: FilePath, target: FilePath) -> Accepted | Item:
-    """The entry as it is written, or the item that says why it is refused.
-
-    Args:
-        found: the server.
-        variables: names for values that are not copied.
-        home: the home directory, for placeholders that mean it.
-        target: the workspace that is written.
-    """
+def accept(found: Found, context: Context) -> Accepted | Item:
+    """The entry as it is written, or the item that says why it is refused."""
     try:
         if found.problem:
             raise found.problem
-        entry = _written(found, variables, home, target)
+        entry = _written(found, context)
         diagnostics: list[Diagnostic] = []
         parse_entry(found.name, entry, found.document, found.path, diagnostics)
     except PackbeltError as problem:
@@ -122,14 +132,31 @@ def _placed(problem: PackbeltError, found: Found) -> WorkspaceError:
     return WorkspaceError(problem.problem, where=found.where(), mend=problem.mend, name=problem.name)
 
 
-def _written(found: Found, variables: Variables, home: FilePath, target: FilePath) -> Any:
+def _written(found: Found, context: Context) -> Any:
     raw = found.raw
     if not isinstance(raw, Mapping):
         return raw
     source = found.source
     plugin = source.home if source.scope is Origin.PLUGIN else None
-    values = Values(found.name, Places(source.home.resolve(), home, plugin), variables, found.dialect)
-    entry = dict(raw)
+    values = Values(
+        found.name, Places(source.home.resolve(), context.home, plugin), context.variables, found.dialect
+    )
+    entry = _translated(found, dict(raw), values)
+    for key, named in found.references.items():
+        place, lead = ("headers", "Bearer ") if key == "bearer" else (key, "")
+        held = entry[place] if isinstance(entry.get(place), Mapping) else {}
+        entry[place] = {**held, **{one: lead + _refer(context, found, name) for one, name in named.items()}}
+    _report(found, values)
+    _directory(found, entry, context.target)
+    return entry
+
+
+def _refer(context: Context, found: Found, name: str) -> str:
+    return context.variables.refer(variable_name(name), found.name)
+
+
+def _translated(found: Found, entry: dict[str, Any], values: Values) -> dict[str, Any]:
+    """The entry with placeholders in packbelt's form, and without secrets."""
     for key in ("command", "cwd"):
         if isinstance(entry.get(key), str):
             entry[key] = values.translated(entry[key])
@@ -145,10 +172,10 @@ def _written(found: Found, variables: Variables, home: FilePath, target: FilePat
                 name: hide(name, values.translated(part)) if isinstance(part, str) else part
                 for name, part in entry[key].items()
             }
-    for key, named in found.references.items():
-        place, lead = ("headers", "Bearer ") if key == "bearer" else (key, "")
-        refer = {one: lead + variables.refer(variable_name(name), found.name) for one, name in named.items()}
-        entry[place] = {**(entry[place] if isinstance(entry.get(place), Mapping) else {}), **refer}
+    return entry
+
+
+def _report(found: Found, values: Values) -> None:
     if values.hidden:
         names = ", ".join(dict.fromkeys(values.hidden))
         found.note(
@@ -159,8 +186,6 @@ def _written(found: Found, variables: Variables, home: FilePath, target: FilePat
     if values.resolved:
         names = ", ".join(dict.fromkeys(values.resolved))
         found.note(Outcome.APPROXIMATED, f"has {names} written out, as it is on this machine")
-    _directory(found, entry, target)
-    return entry
 
 
 def _no_reference(found: Found, key: str, text: str) -> None:

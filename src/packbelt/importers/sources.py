@@ -105,6 +105,18 @@ _SPECIAL = {
     "opencode.json": (_F.OPENCODE, _C.OPENCODE),
     "opencode.jsonc": (_F.OPENCODE, _C.OPENCODE),
 }
+_IN_FOLDER = {
+    (".gemini", "settings.json"): (_F.GEMINI, _C.GEMINI),
+    (".cursor", "mcp.json"): (_F.CURSOR_MCP, _C.CURSOR),
+    **{(folder, "settings.json"): (_F.VSCODE_SETTINGS, _C.VSCODE) for folder in (".vscode", "User")},
+    **{(folder, "mcp.json"): (_F.VSCODE_MCP, _C.VSCODE) for folder in (".vscode", "User")},
+}
+_SPECIAL_LAST = dict.fromkeys(("settings.json", "settings.local.json"), (_F.CLAUDE_SETTINGS, _C.CLAUDE_CODE))
+"""Names whose folder decides first."""
+_BY_SUFFIX = {
+    ".toml": (_F.CODEX, _C.CODEX),
+    **dict.fromkeys((".json", ".jsonc"), (_F.MCP_JSON, _C.CLAUDE_CODE)),
+}
 _BY_CLIENT = {
     _C.CLAUDE_DESKTOP: _F.MCP_JSON,
     _C.VSCODE: _F.VSCODE_MCP,
@@ -201,26 +213,13 @@ def _format(path: Path, client: Client | None) -> tuple[Format, Client]:
     if path.suffix == ".md":
         whose = client or (Client.OPENCODE if ".opencode" in path.parts else Client.CLAUDE_CODE)
         return (Format.OPENCODE_AGENTS if whose is Client.OPENCODE else Format.CLAUDE_AGENT), whose
-    if name in ("settings.json", "settings.local.json") and (client is None or client is Client.CLAUDE_CODE):
-        if folder in (".gemini",):
-            return Format.GEMINI, Client.GEMINI
-        if folder in (".vscode", "User"):
-            return Format.VSCODE_SETTINGS, Client.VSCODE
-        return Format.CLAUDE_SETTINGS, Client.CLAUDE_CODE
-    if client is Client.VSCODE and name == "settings.json":
-        return Format.VSCODE_SETTINGS, client
-    if client in _BY_CLIENT and client is not None:
+    known = _SPECIAL.get(name) or _IN_FOLDER.get((folder, name)) or _SPECIAL_LAST.get(name)
+    if known and client in (None, known[1]):
+        return known
+    if client is not None and client in _BY_CLIENT:
         return _BY_CLIENT[client], client
-    if name in _SPECIAL:
-        return _SPECIAL[name]
-    if path.suffix == ".toml":
-        return Format.CODEX, Client.CODEX
-    if name == "mcp.json" and folder in (".vscode", "User"):
-        return Format.VSCODE_MCP, Client.VSCODE
-    if name == "mcp.json" and folder == ".cursor":
-        return Format.CURSOR_MCP, Client.CURSOR
-    if path.suffix in (".json", ".jsonc"):
-        return Format.MCP_JSON, Client.CLAUDE_CODE
+    if path.suffix in _BY_SUFFIX:
+        return _BY_SUFFIX[path.suffix]
     names = (*_SPECIAL, ".mcp.json", "mcp.json", "settings.json", "config.toml")
     mend = suggestion(name, names, otherwise=f"say whose it is: --from {', '.join(Client)}")
     raise WorkspaceError("is no file that can be imported", where=Where(str(path)), mend=mend)

@@ -21,8 +21,9 @@ _REFERENCE = re.compile(r"(?<!\$)\$\{[A-Za-z_][A-Za-z0-9_]*(?::-([^}]*))?\}")
 _BRACED = re.compile(r"\{(env|file):([^{}]*)\}")
 _BARE = re.compile(r"\$(?:\{([A-Za-z_]\w*)(?::-([^}]*))?\}|([A-Za-z_]\w*))")
 _SECRET_NAME = re.compile(
-    r"token|secret|passw|pwd|passphrase|passcode|credential|api[-_. ]?key|access[-_. ]?key|private[-_. ]?key|auth"
-    r"|bearer|cookie|signature|connection[-_. ]?string|conn[-_. ]?str|dsn|webhook|(?:^|[-_. ])(?:pat|key|pin|sig)s?$",
+    r"token|secret|passw|pwd|passphrase|passcode|credential|api[-_. ]?key|access[-_. ]?key|private[-_. ]?key"
+    r"|auth|bearer|cookie|signature|connection[-_. ]?string|conn[-_. ]?str|dsn|webhook"
+    r"|(?:^|[-_. ])(?:pat|key|pin|sig)s?$",
     re.IGNORECASE,
 )
 _CAMEL_KEY = re.compile(r"[a-z0-9](?:Key|Pat|Pin)$")
@@ -30,7 +31,8 @@ _PLAIN_VALUE = re.compile(r"(?:true|false|yes|no|on|off|none|null|\d{1,6})\Z", r
 _SHAPE = re.compile(
     r"(?:\b|_)(?:sk|pk|rk)[-_][A-Za-z0-9_-]{12,}|\bgh[opusr]_\w{16,}|\bgithub_pat_\w+|\bglpat-[\w-]{12,}"
     r"|\bxox[a-z]-[\w-]+|\b(?:AKIA|ASIA)[0-9A-Z]{12,}|\bAIza[\w-]{20,}|\bya29\.[\w-]+|\beyJ[\w-]{8,}\.[\w.-]+"
-    r"|-----BEGIN|\b(?:hf|npm|ntn|dop_v1|lin_api|shpat|tvly|fc|dckr_pat|SG)[-_.][\w.-]{12,}|\b(?:Bearer|Basic) \S{8,}"
+    r"|-----BEGIN|\b(?:hf|npm|ntn|dop_v1|lin_api|shpat|tvly|fc|dckr_pat|SG)[-_.][\w.-]{12,}"
+    r"|\b(?:Bearer|Basic) \S{8,}"
 )  # fmt: skip
 _WORD = re.compile(r"[A-Za-z0-9_+=~-]{20,}\Z")
 _USERINFO = re.compile(r"(?<=://)([^/\s:@?#]*):([^/\s@?#]+)(?=@)")
@@ -255,7 +257,7 @@ class Values:
         return _SEGMENT.sub(segment, head) + (_PARAM.sub(parameter, mark + tail) if mark else "")
 
     def arguments(self, args: list[Any]) -> list[Any]:
-        """`args`: `--token X`, `--token=X`, `TOKEN=X`, `Header: X`, addresses, and what has a secret's shape."""
+        """`--token X`, `--token=X`, `TOKEN=X`, `Header: X`, addresses, and what has a secret's shape."""
         done: list[Any] = []
         for i, word in enumerate(args):
             before = args[i - 1] if i else ""

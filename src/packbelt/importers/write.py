@@ -34,7 +34,7 @@ def to_write(files: Mapping[str, str], target: Path, *, force: bool = False) -> 
         raise WorkspaceError(
             f"{shown} {verb} already, and nothing was written",
             where=Where(str(target)),
-            mend=f"name another directory with --into, or --force to overwrite and keep what is there as *{KEPT}",
+            mend=f"name another directory with --into, or --force: what is there is kept as *{KEPT}",
         )
     return wanted
 
