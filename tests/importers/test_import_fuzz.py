@@ -120,12 +120,13 @@ def proved(files):
             assert item.became or item.remarks, item
 
 
+@settings(max_examples=40)
 @given(mutated())
 def test_other_values(files):
     proved(files)
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.sampled_from(TEXT_FILES), st.integers(0, 400), st.integers(0, 20), st.text(max_size=4))
 def test_other_letters(name, start, length, instead):
     text = HOME[name]
@@ -134,7 +135,7 @@ def test_other_letters(name, start, length, instead):
     )
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.sampled_from(["tools", "disallowedTools", "mcpServers", "name", "description"]), VALUES)
 def test_other_front_matter(key, value):
     proved(
@@ -145,7 +146,7 @@ def test_other_front_matter(key, value):
     )
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.dictionaries(WORDS, VALUES, max_size=3), VALUES)
 def test_other_opencode(tools, permission):
     agents = {"x": {"description": "D.", "tools": tools, "permission": permission}}

@@ -14,14 +14,14 @@ SCOPES = ("project", "user", "plugin")
 _HELP = """Bring other clients' files into a workspace, and say what mapped and what did not.
 
 PATH is a file, a project, a home directory, a plugin, or with --from a folder of agents. Read are the
-agents, servers and permissions of Claude Code and OpenCode, and the servers of Claude Desktop, VS Code, Cursor,
-Codex and Gemini CLI. Nothing is started, and no variable is read.
+agents, servers and permissions of Claude Code and OpenCode, and the servers of Claude Desktop, VS Code,
+Cursor, Codex and Gemini CLI. Nothing is started, and no variable is read.
 
 Nothing becomes wider than it was: what cannot be read for sure is refused, with the reason. What looks like a
 secret is not copied; it becomes ${NAME}. docs/import.md has the tables.
 
-Exits 1 if anything was refused; the rest is written all the same. No file is overwritten without --force, and
-then the old one is kept as NAME.orig; if a file is in the way, nothing is written.
+Exits 1 if anything was refused; the rest is written all the same. No file is overwritten without --force,
+and then the old one is kept as NAME.orig; if a file is in the way, nothing is written.
 """
 
 

@@ -12,9 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packbelt.catalog import claude
+from packbelt.catalog.claude_tools import means_builtin
 from packbelt.catalog.drafts import Draft, read_front_matter, server_entries_of
 from packbelt.catalog.fleet import passed_over
 from packbelt.catalog.guesses import agent_name
+from packbelt.catalog.names import claude_readings
+from packbelt.catalog.servers import FILE as SERVERS
 from packbelt.catalog.text import Tree
 from packbelt.catalog.yaml import Document
 from packbelt.importers.report import Item, Kind, Outcome, Remark, outcome_of, reason_of, remark_of
@@ -272,3 +275,33 @@ def written(
             name=name,
         )
     return FoundAgent(name, text, where, source, tuple(remarks))
+
+
+def read_as(found: FoundAgent, servers: Iterable[str]) -> list[Remark]:
+    """What the catalogue will say of the agent's entries, and which of them nothing here answers to.
+
+    Raises:
+        WorkspaceError: an entry of `tools` has two readings.
+    """
+    draft = found.draft or claude.parse_claude_agent(found.text, found.where.file, found.source.scope)
+    agent, diagnostics = claude.resolve(draft, servers)
+    remarks = [remark_of(one) for one in diagnostics]
+    known = {name: name for name in servers}
+    lost: dict[str, str] = {}
+    for entry in draft.agent.tools or ():
+        text = entry.text
+        if (
+            text.startswith("mcp__")
+            and text != "mcp__*"
+            and not claude_readings(text, known)
+            and not draft.inline
+        ):
+            lost.setdefault(
+                f"server {text.removeprefix('mcp__').split('__')[0]!r}", f"configure it in {SERVERS}"
+            )
+        elif not text.startswith("mcp__") and "(" not in text and text != "*" and not means_builtin(text):
+            lost.setdefault(repr(text), "connect what has it, or remove the entry")
+    for what, mend in lost.items():
+        message = f"`tools` names {what}, which nothing here has; the entry stays, and grants nothing"
+        remarks.append(Remark(Outcome.LEFT_OUT, message, agent.where("tools"), mend))
+    return remarks if found.draft else [replace(one, where=found.where) for one in remarks]

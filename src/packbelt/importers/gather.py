@@ -8,20 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from packbelt.catalog import claude
-from packbelt.catalog.claude_tools import means_builtin
 from packbelt.catalog.config import FILE as CONFIG
 from packbelt.catalog.config import read_config
-from packbelt.catalog.names import claude_readings
 from packbelt.catalog.servers import FILE as SERVERS
 from packbelt.catalog.servers import server_entries
 from packbelt.catalog.text import MAX_SNAPSHOT, Tree, read_text
 from packbelt.catalog.yaml import Document, parse_yaml
 from packbelt.importers import opencode
-from packbelt.importers.agents import FoundAgent, claude_agents, name_of, refused, renamed
+from packbelt.importers.agents import FoundAgent, claude_agents, name_of, read_as, refused, renamed
 from packbelt.importers.documents import read_json, read_toml
 from packbelt.importers.emit import config_text
 from packbelt.importers.files import servers_of
-from packbelt.importers.report import Item, Kind, Outcome, Remark, Report, reason_of, remark_of
+from packbelt.importers.report import Item, Kind, Outcome, Remark, Report, reason_of
 from packbelt.importers.rules import Rules, settings, switched_off
 from packbelt.importers.servers import Context, Found, accept, done
 from packbelt.importers.sources import Client, Format, Source, sources
@@ -260,7 +258,7 @@ def _finish(work: _Work) -> Imported:
             work.items.append(replace(item, remarks=(remark,)))
             continue
         try:
-            remarks = _read_as(work, found)
+            remarks = read_as(found, work.entries)
         except PackbeltError as problem:
             work.items.append(
                 refused(found.name, found.source, problem.where or found.where, reason_of(problem))
@@ -319,36 +317,6 @@ def _apart(work: _Work) -> Iterator[FoundAgent]:
             yield renamed(found, f"{found.source.plugin}-{found.name}")
         except PackbeltError as problem:
             work.items.append(refused(found.name, found.source, found.where, reason_of(problem)))
-
-
-def _read_as(work: _Work, found: FoundAgent) -> list[Remark]:
-    """What the catalogue will say of the agent's entries, and which of them nothing here answers to.
-
-    Raises:
-        WorkspaceError: an entry of `tools` has two readings.
-    """
-    draft = found.draft or claude.parse_claude_agent(found.text, found.where.file, found.source.scope)
-    agent, diagnostics = claude.resolve(draft, work.entries)
-    remarks = [remark_of(one) for one in diagnostics]
-    known = {name: name for name in work.entries}
-    lost: dict[str, str] = {}
-    for entry in draft.agent.tools or ():
-        text = entry.text
-        if (
-            text.startswith("mcp__")
-            and text != "mcp__*"
-            and not claude_readings(text, known)
-            and not draft.inline
-        ):
-            lost.setdefault(
-                f"server {text.removeprefix('mcp__').split('__')[0]!r}", f"configure it in {SERVERS}"
-            )
-        elif not text.startswith("mcp__") and "(" not in text and text != "*" and not means_builtin(text):
-            lost.setdefault(repr(text), "connect what has it, or remove the entry")
-    for what, mend in lost.items():
-        message = f"`tools` names {what}, which nothing here has; the entry stays, and grants nothing"
-        remarks.append(Remark(Outcome.LEFT_OUT, message, agent.where("tools"), mend))
-    return remarks if found.draft else [replace(one, where=found.where) for one in remarks]
 
 
 def _free(file: str, files: dict[str, str]) -> str:

@@ -1,7 +1,8 @@
 """Rules of other clients as `deny`, `approve` and `servers:` of `packbelt.yaml`.
 
 What is denied outright is denied. What is denied or asked about for some arguments only is asked about
-always, since no rule here sees arguments. What is allowed needs no rule: that a tool is not asked about is the rule.
+always, since no rule here sees arguments. What is allowed needs no rule: nobody is asked about a tool unless
+a rule says so.
 """
 
 import re
