@@ -177,7 +177,9 @@ def _own_servers(
             given = accept(found, context)
             if isinstance(given, Item):
                 remarks += (replace(one, outcome=Outcome.LEFT_OUT) for one in given.remarks)
-                entries.append({name: {"disabled": True}})
+                # Switched off it stays known, so that entries mean what they meant.
+                off = replace(found, raw={"disabled": True}, problem=None)
+                entries += [] if isinstance(accept(off, context), Item) else [{name: {"disabled": True}}]
             else:
                 remarks += found.remarks
                 entries.append({name: given.entry})
