@@ -78,8 +78,8 @@ def _cut(data: Mapping[str, Any], texts: Mapping[str, str]) -> Iterator[Diagnost
     skills = data["skills"]
     if "installed_skills" in texts and (skills.names or skills.more):
         message = (
-            f"section 'installed_skills' has a line for {len(skills.lines)} skills and names {len(skills.names)} more; "
-            f"{skills.more} are only counted: each can still be named"
+            f"section 'installed_skills' has a line for {len(skills.lines)} skills and names "
+            f"{len(skills.names)} more; {skills.more} are only counted: each can still be named"
         )
         yield Diagnostic(
             Level.NOTE, Code.LIST_CUT, message, mend="list an agent's own `skills:`", name="installed_skills"

@@ -1,4 +1,6 @@
-"""Native tools that make shipped packs work: Agent Skills, and the registry of MCP servers::
+"""Native tools that make shipped packs work: Agent Skills, and the registry of MCP servers.
+
+::
 
     from packbelt import toolkits
 
