@@ -108,7 +108,7 @@ def command(
     With `--mutate all` a case notices a breakage if it passes without it and fails with it.
 
     Exits 1 if a request did not get where it belongs; with `--mutate all`, if a breakage was not noticed or
-    something fails without one. --snapshot counts for the cases that say nothing of what is connected;
+    something fails without one; --fail-on names other grounds. --snapshot counts for the cases that say nothing of what is connected;
     --json holds the whole traces.
     """
     from packbelt.cli.eval_judgement import judge, old_side
