@@ -7,14 +7,7 @@ for comparison in contrasts(played):
 """
 
 from packbelt.evals.judge.assessment import Assessment, assess
-from packbelt.evals.judge.baseline import (
-    Baseline,
-    BaselineError,
-    Regressions,
-    baseline_of,
-    read_baseline,
-    regressions,
-)
+from packbelt.evals.judge.baseline import Baseline, BaselineError, baseline_of, read_baseline
 from packbelt.evals.judge.cells import NoCasesError
 from packbelt.evals.judge.compare import Comparison, Side, compare, contrasts
 from packbelt.evals.judge.confusion import Confusion, HandOffs, confusion, hand_offs
@@ -24,6 +17,7 @@ from packbelt.evals.judge.intervals import Estimate, Interval, Paired, estimate,
 from packbelt.evals.judge.junit import junit
 from packbelt.evals.judge.many import holm
 from packbelt.evals.judge.paired import Contrast, Finding, contrast, mcnemar, pairs_needed
+from packbelt.evals.judge.regression import Regressions, regressions
 
 __all__ = [
     "RULES",
