@@ -27,7 +27,7 @@ from packbelt.evals import (
 from packbelt.evals.identity import workspace_digest
 
 ROOT = Path(__file__).parents[2]
-REPEATS = 6
+REPEATS = 20
 
 
 @pytest.fixture(scope="module")
