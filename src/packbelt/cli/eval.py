@@ -114,6 +114,7 @@ def command(
     from packbelt.cli.eval_judgement import judge, old_side
     from packbelt.cli.eval_run import Asked, play
     from packbelt.cli.eval_show import show
+    from packbelt.live.foreground import unwound
 
     asked = Asked(
         suite=suite,
@@ -125,7 +126,7 @@ def command(
         record=record,
         jobs=jobs,
     )
-    with old_side(judging, source) as old:
+    with unwound(), old_side(judging, source) as old:
         done = play(asked, source)
         judged = judge(judging, done, old, source)
     return show(done, judged, trace=trace, as_json=source.json)
