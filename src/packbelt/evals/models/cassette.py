@@ -67,6 +67,11 @@ class Recorder:
         """As the model's own."""
         return self.model.name
 
+    @property
+    def concurrency(self) -> int:
+        """As the model's own."""
+        return getattr(self.model, "concurrency", 1)
+
     def begin(self, case: Bound, repeat: int = 0) -> Mind:
         """Begin a case."""
         return _Recorded(self, case.case.id, repeat, self.model.begin(case, repeat))
