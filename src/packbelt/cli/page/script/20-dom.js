@@ -48,8 +48,10 @@ function shapes() {
   return s("svg", { class: "shapes", "aria-hidden": "true" }, symbols);
 }
 
-const glyph = (state) =>
-  s("svg", { class: `glyph is-${state}`, "aria-hidden": "true" }, s("use", { href: `#s-${state}` }));
+const glyphs = new Map(
+  Object.keys(SHAPES).map((state) => [state, s("svg", { class: `glyph is-${state}`, "aria-hidden": "true" }, s("use", { href: `#s-${state}` }))]),
+);
+const glyph = (state) => glyphs.get(state).cloneNode(true);
 
 const badge = (state, before = "") => h("span", { class: `badge is-${state}` }, glyph(state), `${before}${state}`);
 const place = (where) => where && h("span", { class: "where" }, where);

@@ -1,6 +1,9 @@
 // Belts: packs and servers as rows that open to their tools, agents as columns, a state in each cell.
 
-const CELLS = 6000; // cells of tools that are drawn at once; the rest waits behind "show more"
+const CELLS = 3000; // cells of tools that are drawn at once; the rest waits behind "show more"
+
+const SIDE = matchMedia("(max-width: 960px)").matches ? 200 : 320; // widths in pixels, as the style has them
+const COLUMN = 46;
 
 const belts = {
   title: "Belts",
@@ -18,6 +21,8 @@ const belts = {
     table.append(belts.head(columns), belts.body(found, columns));
     table.addEventListener("click", belts.clicked);
     table.addEventListener("keydown", belts.keyed);
+    table.addEventListener("mouseover", belts.hovered);
+    table.style.width = `${SIDE + columns.length * COLUMN}px`;
     belts.columns = columns;
     belts.table = table;
     belts.frame = h("div", { class: "frame" }, table);
@@ -146,7 +151,7 @@ const belts = {
     const parts = there.map(([state, count]) =>
       h("span", { class: "part" }, glyph(state), there.length > 1 && h("small", {}, number(count))),
     );
-    return h("td", { "aria-label": `${agent.name}: ${words}`, title: `${agent.name}: ${words}` }, parts);
+    return belts.cell(`${agent.name}: ${words}`, parts);
   },
 
   toolRow(row, columns) {
@@ -161,11 +166,25 @@ const belts = {
       if (agent.refused) return h("td", { class: "refused", "aria-label": `${agent.name} cannot start` });
       const why = DATA.explanations[agent.why[row]];
       const words = `${agent.name}: ${why.state}${why.approve ? ", a person approves each call" : ""}`;
-      return h("td", { "aria-label": words, title: words }, glyph(why.state), why.approve && h("small", {}, "*"));
+      return belts.cell(words, why.approve ? [glyph(why.state), h("small", {}, "*")] : [glyph(why.state)]);
     });
     const line = h("tr", { class: "tool", "aria-level": "2" }, head, cells);
     line.tool = row;
     return line;
+  },
+
+  /** A cell; there are thousands, so it is made without detours. */
+  cell(label, parts) {
+    const cell = document.createElement("td");
+    cell.setAttribute("aria-label", label);
+    cell.append(...parts);
+    return cell;
+  },
+
+  /** What a cell is called also shows under the pointer. */
+  hovered(event) {
+    const cell = event.target.closest("td[aria-label]");
+    if (cell && !cell.title) cell.title = cell.getAttribute("aria-label");
   },
 
   moreRow(family, left, columns) {

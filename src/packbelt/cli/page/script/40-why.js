@@ -139,10 +139,9 @@ function showFamily(agent, family) {
     groups.set(agent.why[row], rows);
   }
   const sorted = [...groups].sort(([a], [b]) => stateAt(a) - stateAt(b));
-  const kind = family.kind === "server" ? "server" : "pack";
   panel.show(
     named(family.title),
-    h("p", { class: "verdict" }, `${several(family.count, "tool")} for `, named(agent.name), family.count ? ", in groups that the same rules decide." : "."),
+    h("p", { class: "verdict" }, `${several(family.count, "tool")} for `, named(agent.name), groups.size > 1 ? ", in groups that the same rules decide." : family.count ? ", all by the same rules." : "."),
     family.summary && h("p", { class: "description" }, family.summary),
     facts([
       ["status", family.status],
@@ -150,7 +149,7 @@ function showFamily(agent, family) {
       ["access", family.access],
       ["owners", family.owners?.join(", ")],
       ["carriers", family.carriers?.join(", ")],
-      [`${kind} of`, place(family.where)],
+      ["written in", place(family.where)],
     ]),
     sorted.map(([number_, rows], at) => groupOf(agent, family, DATA.explanations[number_], rows, at < 3)),
   );

@@ -39,7 +39,7 @@ const handoffs = {
     const tallest = Math.max(...columns.filter(Boolean).map((column) => column.length));
     const places = new Map();
     columns.forEach((column, x) => {
-      const lead = x === 0 ? 0 : 0;
+      const lead = Math.min((tallest - column.length) / 2, 9); // short columns stand in the middle, in sight
       column.forEach((agent, y) => places.set(agent.name, { x: x * (BOX.width + BOX.between), y: BOX.top + (lead + y) * (BOX.height + BOX.gap), column: x }));
     });
     return { columns, places, beyond, tallest };
