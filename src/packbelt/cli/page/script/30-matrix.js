@@ -7,6 +7,7 @@ const COLUMN = 46;
 
 const belts = {
   title: "Belts",
+  asks: "Search tools, packs, servers… agent:name",
   open: new Set(), // families that somebody opened
   closed: new Set(), // families that somebody closed although the search opened them
   more: new Map(), // rows of a family that are drawn beyond the first

@@ -4,6 +4,7 @@ const BOX = { width: 168, height: 24, gap: 8, between: 132, top: 34 };
 
 const handoffs = {
   title: "Hand-offs",
+  asks: "Search agents and hand-offs…",
   at: null, // the agent that has the keyboard
 
   draw(view, query) {

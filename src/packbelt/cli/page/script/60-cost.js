@@ -11,6 +11,7 @@ const PARTS = [
 
 const cost = {
   title: "Cost",
+  asks: "Search agents…",
   by: "packed",
 
   draw(view, query) {
@@ -21,6 +22,10 @@ const cost = {
       unpacked: (a, b) => b.tokens.total_if_unpacked - a.tokens.total_if_unpacked,
       saved: (a, b) => savedBy(b) - savedBy(a),
     };
+    if (!priced.length) {
+      view.append(h("p", { class: "empty" }, "No agent fits."));
+      return "0 agents";
+    }
     const sorted = [...priced].sort((a, b) => keys[cost.by](a, b) || a.name.localeCompare(b.name));
     const most = Math.max(1, ...sorted.map((agent) => Math.max(agent.tokens.total, agent.tokens.total_if_unpacked)));
     const heads = [

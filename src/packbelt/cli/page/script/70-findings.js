@@ -5,6 +5,7 @@ const MARKS = { error: "✕", warning: "!", note: "i" };
 
 const findings = {
   title: "Diagnostics",
+  asks: "Search messages, codes, files…",
   levels: new Set(),
   more: new Map(),
 

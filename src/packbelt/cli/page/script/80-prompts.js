@@ -2,6 +2,7 @@
 
 const prompts = {
   title: "Prompts",
+  asks: "Search prompts…",
   agent: null,
 
   draw(view, query) {

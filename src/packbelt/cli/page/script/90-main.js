@@ -2,12 +2,15 @@
 
 const VIEWS = { belts, handoffs, cost, findings, prompts };
 const SCHEMES = ["system", "light", "dark"];
-const app = { view: "belts", scheme: "system", asked: "" };
+const app = { view: "belts", scheme: "system", asked: {} }; // what is asked, of each view
 
 function redraw() {
-  const query = readQuery(app.asked);
+  const query = readQuery(app.asked[app.view] ?? "");
   const view = document.getElementById("view");
   const now = VIEWS[app.view];
+  const field = document.getElementById("search");
+  if (document.activeElement !== field) field.value = app.asked[app.view] ?? "";
+  field.placeholder = now.asks;
   view.replaceChildren();
   view.className = `view-${app.view}`;
   view.setAttribute("aria-labelledby", `tab-${app.view}`);
@@ -31,7 +34,7 @@ function go(view, agent) {
 
 /** Narrows the columns to one agent. */
 function only(agent) {
-  document.getElementById("search").value = app.asked = `agent:${agent.name.toLowerCase()}`;
+  app.asked.belts = `agent:${agent.name.toLowerCase()}`;
   go("belts");
 }
 
@@ -114,10 +117,10 @@ function head() {
 }
 
 function searchBox() {
-  const field = h("input", { type: "search", id: "search", placeholder: "Search tools, packs, servers… agent:name", autocomplete: "off", spellcheck: "false", "aria-label": "Search this view; agent:name narrows to agents", "aria-describedby": "count", "aria-keyshortcuts": "/" });
+  const field = h("input", { type: "search", id: "search", autocomplete: "off", spellcheck: "false", "aria-label": "Search this view; agent:name narrows to agents", "aria-describedby": "count", "aria-keyshortcuts": "/" });
   let waiting = 0;
   const asked = () => {
-    app.asked = field.value;
+    app.asked[app.view] = field.value;
     belts.closed.clear();
     belts.more.clear();
     redraw();
@@ -136,7 +139,7 @@ function searchBox() {
     } else if (event.key === "ArrowDown" || event.key === "Enter") {
       event.preventDefault();
       clearTimeout(waiting);
-      if (app.asked !== field.value) asked();
+      if ((app.asked[app.view] ?? "") !== field.value) asked();
       if (app.view === "belts" && belts.table.tBodies[0].rows.length) belts.go(1, 0);
       else document.querySelector("#view [tabindex='0'], #view button, #view summary")?.focus();
     }
