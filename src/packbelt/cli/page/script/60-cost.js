@@ -9,6 +9,8 @@ const PARTS = [
   ["sections", "sections of the prompt"],
 ];
 
+const TORN = 4; // how many times the longest bar of what is sent a bar may be
+
 const cost = {
   title: "Cost",
   asks: "Search agents…",
@@ -27,7 +29,9 @@ const cost = {
       return "0 agents";
     }
     const sorted = [...priced].sort((a, b) => keys[cost.by](a, b) || a.name.localeCompare(b.name));
-    const most = Math.max(1, ...sorted.map((agent) => Math.max(agent.tokens.total, agent.tokens.total_if_unpacked)));
+    const longest = Math.max(1, ...sorted.map((agent) => Math.max(agent.tokens.total, agent.tokens.total_if_unpacked)));
+    // One agent with a thousand tools must not flatten all the others: its longer bar is torn off.
+    const most = Math.min(longest, TORN * Math.max(1, ...sorted.map((agent) => agent.tokens.total)));
     const heads = [
       ["agent", "agent", "text"],
       [null, "tokens of a request: as sent above, with nothing put away below", "bars"],
@@ -38,7 +42,7 @@ const cost = {
       h("th", { scope: "col", class: kind, "aria-sort": key === cost.by ? (key === "agent" ? "ascending" : "descending") : undefined }, key ? h("button", { type: "button", class: "sort", onclick: () => cost.sort(key) }, words) : words),
     );
     const table = h("table", { class: "plain cost" }, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, sorted.map((agent) => cost.row(agent, most))), cost.sum(sorted));
-    view.append(h("div", { class: "frame" }, table), h("p", { class: "method" }, DATA.method));
+    view.append(h("div", { class: "frame" }, table), h("p", { class: "method" }, DATA.method, most < longest && `. Bars end at ${number(most)} tokens; what is longer is torn off.`));
     return `${several(sorted.length, "agent")}`;
   },
 
@@ -86,5 +90,5 @@ function bar(parts, total, most, about) {
     segment.style.width = `${(100 * parts[kind]) / most}%`;
     return segment;
   });
-  return h("div", { class: "bar", role: "img", "aria-label": `${about}: ${several(total, "token")}${words ? ` (${words})` : ""}` }, segments);
+  return h("div", { class: total > most ? "bar torn" : "bar", role: "img", "aria-label": `${about}: ${several(total, "token")}${words ? ` (${words})` : ""}` }, segments);
 }
