@@ -180,3 +180,30 @@ def test_a_fleet_of_many_tools_is_explained_by_few_explanations():
     without = report(load())
     # Ten servers more: at most one explanation more for each server and agent.
     assert len(found.explanations) <= len(without.explanations) + 10 * len(found.agents)
+
+
+def test_tools_that_other_entries_grant_or_deny_or_other_agents_have_are_told_apart(build):
+    def agent(keys):
+        return f"---\ndescription: Does its job.\n{keys}\n---\nYou help.\n"
+
+    workspace = build(
+        {
+            "packs/files.yaml": BASE["packs/files.yaml"],
+            "prompts/agents/orchestrator.md": agent("tools: []\ndelegates: [reader, writer]"),
+            "prompts/agents/reader.md": agent("tools: [file_read]"),
+            "prompts/agents/writer.md": agent("tools: [file_write]"),
+            "prompts/agents/both.md": agent("tools: [file_read, file_write]"),
+            "prompts/agents/none.md": agent("disallowed_tools: [file_read, file_write]"),
+        }
+    )
+    found = report(workspace)
+    rows = {row.tool.wire_name: at for at, row in enumerate(found.tools)}
+
+    def why(agent, tool):
+        one = next(one for one in found.agents if one.name == agent)
+        return found.explanations[list(one.rows)[rows[tool]]]
+
+    for tool, way in (("file_read", "reader"), ("file_write", "writer")):
+        assert [lead.agents for lead in why("orchestrator", tool).leads] == [(way,)]
+        assert repr(tool) in why("both", tool).steps[1].passed
+        assert repr(tool) in why("none", tool).steps[0].reasons[0].detail
