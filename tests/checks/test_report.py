@@ -188,7 +188,7 @@ def test_tools_that_other_entries_grant_or_deny_or_other_agents_have_are_told_ap
 
     workspace = build(
         {
-            "packs/files.yaml": BASE["packs/files.yaml"],
+            "packs/files.yaml": BASE["packs/files.yaml"].replace("permission: write", "permission: read"),
             "prompts/agents/orchestrator.md": agent("tools: []\ndelegates: [reader, writer]"),
             "prompts/agents/reader.md": agent("tools: [file_read]"),
             "prompts/agents/writer.md": agent("tools: [file_write]"),
