@@ -4,7 +4,7 @@ A hand-off counts as a way to a tool only if this scope can call the hand-off no
 spawned from this scope, can call the tool: each step is decided by the same table.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -66,20 +66,26 @@ def _search(belt: "Belt") -> Iterator[Way]:
         front = following
 
 
-def routes_to(belt: "Belt", i: int) -> tuple[Route, ...]:
-    """Ways to a tool from this scope, best first; for a reserved tool its owners in file order."""
+def routes_to(
+    belt: "Belt", i: int, fill: Callable[[Tool], dict[str, Any]] | None = None
+) -> tuple[Route, ...]:
+    """Ways to a tool from this scope, best first; for a reserved tool its owners in file order.
+
+    Args:
+        belt: the scope's belt.
+        i: the tool's bit.
+        fill: makes up the arguments of a call of the tool itself; by default from its schema.
+    """
     tool = belt.registry.tools[i]
+    fill = fill or _arguments
     match belt.state(i):
         case State.DIRECT:
-            return (Route("direct", tool.wire_name, _arguments(tool)),)
+            return (Route("direct", tool.wire_name, fill(tool)),)
         case State.PACKED:
-            return (
-                through_opener(belt, i, _arguments(tool)),
-                Route("direct", tool.wire_name, _arguments(tool)),
-            )
+            return (through_opener(belt, i, fill(tool)), Route("direct", tool.wire_name, fill(tool)))
         case State.DEFERRED:
             search = Route("search", FIND_TOOLS, {"query": tool.name})
-            return (search, Route("direct", tool.wire_name, _arguments(tool)))
+            return (search, Route("direct", tool.wire_name, fill(tool)))
         case State.UNAVAILABLE:
             return ()
     found = [way for way in ways(belt) if way.mask >> i & 1]

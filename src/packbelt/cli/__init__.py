@@ -23,6 +23,7 @@ COMMANDS: dict[str, str] = {
     "compile": "A belt in an SDK's own form, and what stays unenforced there.",
     "check": "All laws and lints on this workspace.",
     "eval": "Whether requests reach the right hand-off, played through the engine.",
+    "report": "The whole workspace on one page: states, reasons, cost, prompts.",
     "diff": "What a change does to every belt: gained, lost, moved, and the cost.",
     "connect": "Start the configured servers, show what they offer, save it.",
     "call": "Make one call as an agent would, through the gate and the relay.",
