@@ -164,7 +164,7 @@ def test_a_search_filters_and_escape_takes_it_back(small, open_page):
     assert page.locator("thead .agent").all_inner_texts() == ["mcp_agent"]
     search(page, "nothing has this name")
     assert "No tool fits" in page.locator("#view").inner_text()
-    page.fill("#search", "")
+    search(page, "")
     page.locator(".legend").get_by_role("button", name="denied").click()
     assert page.locator("tr.family th .name").all_inner_texts() == ["core"]
 

@@ -20,11 +20,11 @@ ATTACK = '</script><img src=x onerror="window.owned=1"><svg onload="window.owned
 def show(open_page, tmp_path):
     """Open a page of plays; any error in it, and any request but for its own file, fails the test."""
 
-    def run(html, *, viewport=None, color_scheme="light"):
+    def run(html, *, viewport=None, color_scheme="light", says=None):
         file = tmp_path / "page.html"
         file.write_text(html, encoding="utf-8")
         size = viewport or {}
-        return open_page(file, scheme=color_scheme, **size)
+        return open_page(file, scheme=color_scheme, says=says, **size)
 
     return run
 
@@ -149,7 +149,7 @@ def test_the_page_s_own_policy_runs_no_script_but_its_own(show):
     html = page(outcomes("+")).replace(
         "<main>", '<main><img id="x" src="data:," onerror="window.owned=1"><script>window.owned=2</script>'
     )
-    tab = show(html)
+    tab = show(html, says="Content Security Policy")
     assert tab.evaluate("window.owned") is None
     assert tab.locator("#grid button").count() == 1
 
