@@ -2,13 +2,16 @@
 
 Putting a tool away saves its schema and costs its uses; it also needs a line in the opener's index, and the
 opener. These are shared: the second tool of a pack needs no second line. Choosing what to take is then the
-maximum-weight closure of a directed graph (Picard, Maximal closure of a graph and applications to combinatorial
-problems, Management Science 22, 1976), which is a minimum cut between what brings and what costs. The flow is
-Dinic's (1970).
+maximum-weight closure of a directed graph (Picard, Maximal closure of a graph and applications to
+combinatorial problems, Management Science 22, 1976), which is a minimum cut between what brings and what
+costs. The flow is Dinic's (1970).
 """
 
 from collections import deque
 from collections.abc import Hashable, Mapping, Sequence
+
+Costs = Mapping[Hashable, float]
+Needs = Mapping[Hashable, Sequence[Hashable]]
 
 _ENDLESS = 1 << 80
 _UNIT = 1000

@@ -12,7 +12,7 @@ from packbelt.catalog.tokens import ENCODING, count
 from packbelt.catalog.workspace import Pack, Workspace
 from packbelt.checks.workbench import Workbench
 from packbelt.cost import line_tokens
-from packbelt.model import Exposure
+from packbelt.model import Exposure, State
 
 _PLANNED = (Exposure.PACKED, Exposure.DIRECT)
 """Exposures of packs whose tools may be moved."""
@@ -32,6 +32,8 @@ class Item:
         direct: whether it is direct now.
         handoff: whether it hands off.
         alone: whether the agent's file can make it direct for this agent alone.
+        way: whether it is the way in sight to work that is reserved from the agent: put away, the reader
+            would see neither the tools nor how to ask for them.
     """
 
     agent: str
@@ -43,6 +45,7 @@ class Item:
     direct: bool
     handoff: bool
     alone: bool
+    way: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,8 @@ def ground(bench: Workbench) -> Ground:
         parts: dict[str, int] = {}
         for bit, pack in _movable(belt):
             movable |= 1 << bit
-            parts[pack.id] = parts.get(pack.id, 0) | 1 << bit
+            # Whatever an agent's own file names: a plan must not shorten the listing that it reckons with.
+            parts[pack.id] = belt.registry.index.packs[pack.id] & belt.callable
         # A searched belt has nothing packed, so that its opener has no index.
         openers[agent] = 0 if belt.packed & ~movable else count(opener_tool(belt.searched()).line, ENCODING)
         placed[agent] = (belt.direct & ~movable).bit_count()
@@ -109,6 +113,7 @@ def _movable(belt: Belt) -> list[tuple[int, Pack]]:
 def _items(belt: Belt, workspace: Workspace) -> list[Item]:
     agent = workspace.agents[belt.agent]
     own = agent.tools is not None and agent.is_template and agent.file.startswith(AGENTS)
+    ways = _ways(belt)
     found = []
     for i, pack in _movable(belt):
         tool = belt.registry.tools[i]
@@ -124,6 +129,20 @@ def _items(belt: Belt, workspace: Workspace) -> list[Item]:
                 bool(belt.direct >> i & 1),
                 handoff,
                 own and not handoff,
+                tool.wire_name in ways,
             )
         )
     return found
+
+
+def _ways(belt: Belt) -> set[str]:
+    """The first hand-off that leads to each reserved tool; where that is put away, those that are in sight."""
+    found = set()
+    for i in bits(belt.fold.states[State.RESERVED]):
+        calls = [route.call for route in belt.decision(i).routes if route.via == "handoff"]
+        first = belt.decision(i).routes[:1]
+        found.update(calls[:1] if calls and first[0].via == "handoff" else calls)
+    return found
+
+
+__all__ = ["Ground", "Item", "ground", "promoted"]

@@ -76,16 +76,12 @@ class _Tally:
 
     def observed(self) -> Observed:
         """What was observed, by agent."""
-        return {
-            name: AgentUse(
-                one.turns,
-                len(one.runs),
-                dict(one.calls),
-                {tool: len(runs) for tool, runs in one.used.items()},
-            )
-            for name, one in self.agents.items()
-            if one.turns or one.runs
-        }
+        found = {}
+        for name, one in self.agents.items():
+            if one.turns or one.runs:
+                used = {tool: len(runs) for tool, runs in one.used.items()}
+                found[name] = AgentUse(one.turns, len(one.runs), dict(one.calls), used)
+        return found
 
 
 def read_observed(path: Path) -> Observed:
@@ -123,7 +119,7 @@ def _of_json(text: str, file: str) -> Observed:
 
 
 def _values(text: str, file: str) -> Iterator[tuple[int, Any]]:
-    """JSON values, one behind another or in a list. A last line that was cut off in the middle is left out."""
+    """JSON values, one behind another or in a list. A last line that was cut off is left out."""
     decoder, place, line = json.JSONDecoder(), 0, 1
     while True:
         while place < len(text) and text[place].isspace():
