@@ -136,7 +136,7 @@ def _items(belt: Belt, workspace: Workspace) -> list[Item]:
 
 
 def _ways(belt: Belt) -> set[str]:
-    """The first hand-off that leads to each reserved tool; where that is put away, those that are in sight."""
+    """The first hand-off to each reserved tool; where that is put away, those in sight."""
     found = set()
     for i in bits(belt.fold.states[State.RESERVED]):
         calls = [route.call for route in belt.decision(i).routes if route.via == "handoff"]

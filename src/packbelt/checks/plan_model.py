@@ -96,13 +96,13 @@ class Rates:
     def uses(self, *names: str) -> float:
         """Runs in which a tool was used; from calls alone, as if they fell at random."""
         if self.use.used is not None:
-            return float(min(self.runs, sum(self.use.used.get(name, 0) for name in names)))
+            return float(min(self.runs, sum(self.use.used.get(name, 0) for name in set(names))))
         calls = self.calls(*names)
         return self.runs * (1 - exp(-calls / self.runs)) if self.runs else 0.0
 
     def calls(self, *names: str) -> float:
         """Calls of a tool."""
-        return float(sum(self.use.calls.get(name, 0) for name in names))
+        return float(sum(self.use.calls.get(name, 0) for name in set(names)))
 
 
 def bound(uses: float, runs: float, confidence: float, *, upper: bool) -> float:

@@ -74,12 +74,8 @@ def show_plan(
     _moves(found.agents)
     if found.gap >= 1:
         say("")
-        say(
-            (
-                f"  with a limit of direct tools; a better plan saves {number(round(found.gap))} more at most",
-                "dim",
-            )
-        )
+        more = number(round(found.gap))
+        say((f"  with a limit of direct tools; a better plan saves {more} more at most", "dim"))
     for name in sorted(found.unknown):
         say((f"  calls of {name!r}, which is no agent that can start, are left aside", "dim"))
     if changed:
@@ -122,12 +118,8 @@ def _agents(agents: Sequence[AgentPlan], difference: Diff, *, everything: bool) 
     draw(table)
     left = len(agents) - len(shown)
     if left:
-        say(
-            (
-                f"  {several(left, 'agent')} more, of which nothing was observed and nothing is moved  (--all)",
-                "dim",
-            )
-        )
+        more = several(left, "agent")
+        say((f"  {more} more, of which nothing was observed and nothing is moved  (--all)", "dim"))
 
 
 def _moves(agents: Sequence[AgentPlan]) -> None:
