@@ -288,6 +288,9 @@ def test_a_few_runs_move_nothing():
     assert found.empty
     assert [one.enough for one in found.agents if one.agent == "orchestrator"] == [False]
     assert plan(fleet(reserved=False), {}).empty
+    # Nor may the opener go, which would be worth it, for what a handful of runs did not use.
+    few = {name: AgentUse(40, 10, {}, {}) for name in ("orchestrator", "worker")}
+    assert plan(small({"a1", "a2", "b2"}), few).empty
 
 
 def test_what_may_be_chance_moves_nothing():

@@ -54,9 +54,17 @@ class Decision:
         rates = self.rates[item.agent]
         share = bound(self.uses(item), rates.runs, self.limits.confidence, upper=item.direct)
         cost = self.dearer(item, rates.runs * share)
-        if rates.runs < self.limits.least_runs:
+        if not self.enough(item.agent):
             cost = max(cost, 0.0) if item.direct else min(cost, 0.0)
         return cost + (_STAY if item.direct else -_STAY)
+
+    def shared(self, agent: str) -> float:
+        """What one token of index and opener costs an agent in all; nothing where too little was observed."""
+        return self.prefix(agent) if self.enough(agent) else 0.0
+
+    def enough(self, agent: str) -> bool:
+        """Whether enough was observed of an agent to move anything."""
+        return self.rates[agent].runs >= self.limits.least_runs
 
     def forced(self, item: Item) -> float:
         """What a limit adds."""
@@ -89,8 +97,8 @@ class Decision:
             row: Hashable = ("row", item.agent, item.pack)
             if row not in costs:
                 opener: Hashable = ("opener", item.agent)
-                costs[row] = self.prefix(item.agent) * self.ground.rows[item.pack]
-                costs[opener] = self.prefix(item.agent) * self.ground.openers[item.agent]
+                costs[row] = self.shared(item.agent) * self.ground.rows[item.pack]
+                costs[opener] = self.shared(item.agent) * self.ground.openers[item.agent]
                 needs[row] = [opener]
             if item.alone and not self.forced(item):
                 mine: Hashable = ("alone", item.agent, item.tool)
@@ -158,7 +166,7 @@ class Decision:
 
     def _value(self, packed: frozenset[Item]) -> float:
         """What a placement costs, in doubt for what is now."""
-        return cost_of(self.ground, packed, lambda i: self.doubted(i) + self.forced(i), self.prefix)
+        return cost_of(self.ground, packed, lambda i: self.doubted(i) + self.forced(i), self.shared)
 
     def _packed(self, costs: Costs, needs: Needs) -> frozenset[Item]:
         return self._items(closure(costs, needs))
@@ -210,7 +218,6 @@ class Decision:
             if (i in then) == i.direct
         )
         opened = {item.pack for item in now} - {item.pack for item in then}
-        enough = rates.runs >= self.limits.least_runs
         return AgentPlan(
             agent,
             rates.turns,

@@ -95,6 +95,8 @@ def _list(text: str, key: str, wanted: Sequence[str], file: str, before: str = "
         before: the key before which the list is put where there is none.
     """
     pairs = _pairs(text, file)
+    if key not in pairs and not wanted:
+        return text
     if key not in pairs:
         start = pairs[before][0].start_mark.index
         return f"{text[:start]}{key}: [{', '.join(wanted)}]{_end_of_line(text)}{text[start:]}"

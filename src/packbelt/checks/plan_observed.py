@@ -92,7 +92,8 @@ def read_observed(path: Path) -> Observed:
     """
     text = read_text(path, str(path), limit=LIMIT, error=ObservedError)
     start = text.lstrip()[:1]
-    found = _of_json(text, str(path)) if start in ("{", "[") else _of_table(text, str(path))
+    read = _of_json if start in ("{", "[") else _of_table
+    found = read(text, str(path)) if start else {}
     if not found:
         raise ObservedError(
             "says nothing of any agent",
