@@ -222,7 +222,7 @@ class Decision:
             agent,
             rates.turns,
             rates.runs,
-            enough,
+            self.enough(agent),
             both[0] / turns,
             both[1] / turns,
             moves,

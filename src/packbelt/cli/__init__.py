@@ -23,7 +23,7 @@ COMMANDS: dict[str, str] = {
     "check": "All laws and lints on this workspace.",
     "eval": "Whether requests reach the right hand-off, played through the engine.",
     "diff": "What a change does to every belt: gained, lost, moved, and the cost.",
-    "plan": "Which tools to send and which to put away, from how often they are called.",
+    "plan": "Which tools to send or put away, by how often they are called.",
     "connect": "Start the configured servers, show what they offer, save it.",
     "call": "Make one call as an agent would, through the gate and the relay.",
     "serve": "An agent's belt as an MCP server, on stdio or HTTP.",
