@@ -25,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "eval": "Whether requests reach the right hand-off, played through the engine.",
     "report": "The whole workspace on one page: states, reasons, cost, prompts.",
     "diff": "What a change does to every belt: gained, lost, moved, and the cost.",
+    "plan": "Which tools to send or put away, by how often they are called.",
     "connect": "Start the configured servers, show what they offer, save it.",
     "call": "Make one call as an agent would, through the gate and the relay.",
     "serve": "An agent's belt as an MCP server, on stdio or HTTP.",

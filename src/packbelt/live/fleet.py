@@ -14,6 +14,7 @@ from anyio.abc import TaskGroup
 
 from packbelt.belt import Scope
 from packbelt.catalog.registry import Runtime
+from packbelt.catalog.reload import reloaded
 from packbelt.catalog.snapshot import ServerState, Snapshot
 from packbelt.catalog.workspace import ServerSpec, Workspace
 from packbelt.live.agent import LiveAgent
@@ -23,7 +24,7 @@ from packbelt.live.listeners import Listeners
 from packbelt.live.logs import mask
 from packbelt.live.observe.events import EventLog, Sink
 from packbelt.live.observe.observer import Observer
-from packbelt.live.reload import changed_servers, reloaded
+from packbelt.live.reload import changed_servers
 from packbelt.live.runs import RunStore, UnknownRunError, new_run_id
 from packbelt.live.runs.open import open_runs
 from packbelt.live.runs.scopes import scope_of
