@@ -1,6 +1,7 @@
 """A workspace loaded anew: as a whole or not at all."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from packbelt.catalog.load import load
 from packbelt.catalog.workspace import ServerSpec, Workspace
@@ -45,7 +46,13 @@ def _broken(workspace: Workspace) -> Iterator[Diagnostic]:
 
 
 def changed_servers(before: Workspace, after: Workspace) -> tuple[list[str], list[ServerSpec]]:
-    """The shared servers that must end, and those that must start; all of a definition counts."""
-    ending = [name for name, spec in before.servers.items() if after.servers.get(name) != spec]
-    starting = [spec for name, spec in after.servers.items() if before.servers.get(name) != spec]
+    """The shared servers that must end, and those that must start. Where a definition stands does not count."""
+    was, now = _placeless(before), _placeless(after)
+    ending = [name for name, spec in was.items() if now.get(name) != spec]
+    starting = [after.servers[name] for name, spec in now.items() if was.get(name) != spec]
     return ending, starting
+
+
+def _placeless(workspace: Workspace) -> dict[str, ServerSpec]:
+    """Its shared servers; an entry that another one moved down the file is the same."""
+    return {name: replace(spec, where=None) for name, spec in workspace.servers.items()}
