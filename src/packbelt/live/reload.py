@@ -46,7 +46,7 @@ def _broken(workspace: Workspace) -> Iterator[Diagnostic]:
 
 
 def changed_servers(before: Workspace, after: Workspace) -> tuple[list[str], list[ServerSpec]]:
-    """The shared servers that must end, and those that must start. Where a definition stands does not count."""
+    """The shared servers that must end, and those that must start; the line of an entry does not count."""
     was, now = _placeless(before), _placeless(after)
     ending = [name for name, spec in was.items() if now.get(name) != spec]
     starting = [after.servers[name] for name, spec in now.items() if was.get(name) != spec]
