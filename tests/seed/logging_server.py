@@ -17,6 +17,11 @@ TOOLS = {
 }
 
 
+def answer(**message):
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    sys.stdout.flush()
+
+
 def main():
     log, kind = Path(sys.argv[1]), sys.argv[2]
 
@@ -47,9 +52,9 @@ def main():
                 result = {"content": [{"type": "text", "text": said}]}
             case _:
                 error = {"code": -32601, "message": "no such method"}
-                print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}), flush=True)
+                answer(id=message["id"], error=error)
                 continue
-        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+        answer(id=message["id"], result=result)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import anyio
 import pytest
 import yaml
-from seed_world import KEY, World, entries, serving_registry
+from seed_world import KEY, ROOT, World, entries, serving_registry
 
 import packbelt
 from packbelt.belt.unknown import Unknown
@@ -21,9 +21,6 @@ from packbelt.evals.layouts import packed
 from packbelt.evals.models import Scripted
 from packbelt.evals.models.model import Request
 from packbelt.model import Hint, HintClass
-
-CODE_FILES = {"SKILL.md"}
-
 
 # what each scenario leaves behind -----------------------------------------------------------------------
 
@@ -41,7 +38,7 @@ def benchmark_installed(world):
 
 
 def review_installed(world):
-    assert world.skills == {"code-review": CODE_FILES}
+    assert world.skills == {"code-review": {"SKILL.md"}}
 
 
 def uuid_generated(world):
@@ -177,7 +174,7 @@ class Cause:
     results: dict
     change: Callable | None = None
     layout: Callable = lambda workspace: workspace
-    patch: Callable = lambda patch: None
+    patch: Callable = lambda _: None
 
 
 AGAIN = dict.fromkeys(
@@ -211,8 +208,6 @@ def cases(embedded):
 
 @pytest.fixture(scope="module")
 def embedded():
-    from seed_world import ROOT
-
     return packbelt.load(ROOT)
 
 
