@@ -137,10 +137,10 @@ async def _looks(current: Callable[[], Workspace]) -> AsyncGenerator[None]:
 def watched(workspace: Workspace) -> Folders:
     """The folders that a workspace is read from, and those that would hold them."""
     root = workspace.root
-    found = dict.fromkeys((root, root / ".claude", root / "prompts"))
+    found = dict.fromkeys((root, root / "prompts", *((root / name).parent for name in skills.SHARED_FOLDERS)))
     for name in (packs.FOLDER, agents.FOLDER, templates.FOLDER, claude.FOLDER):
         found.update(dict.fromkeys(_below(root / name, _DEEP)))
-    for name in (*workspace.config.skills, skills.CLAUDE_FOLDER):
+    for name in (*workspace.config.skills, *skills.SHARED_FOLDERS):
         found.update(dict.fromkeys(_below(root / name, 1)))
     there: dict[Path, tuple[int, int]] = {}
     for folder in list(found)[:MOST]:

@@ -99,4 +99,5 @@ def _masks(belt: Belt, registry: Registry) -> Iterator[int]:
     )
     for selectors, purpose, whose in entries:
         yield from (match(registry, selector, purpose, whose).mask for selector in selectors)
-    yield from (way.mask for way in ways(belt))
+    for way in ways(belt):
+        yield from (way.mask, way.subject.exact)

@@ -217,7 +217,7 @@ def _fleet(
     from packbelt.cli.runner import load_runner
     from packbelt.gateway.brief import no_run
     from packbelt.gateway.client import unanswered
-    from packbelt.live.fleet import open as open_fleet
+    from packbelt.live.opening import open as open_fleet
     from packbelt.live.trust import Trust
 
     return open_fleet(
