@@ -119,7 +119,7 @@ def _part(one: Target) -> str:
     where = EXAMPLES.get(one.name, one.name)
     parts = [
         f"## {one.title}\n",
-        f"`{one.name}`, proved on {_proof(one)}. {_limits(one)} Examples: [{where}](examples/{where}).\n",
+        f"`{one.name}`, proved on {_proof(one)}. {_limits(one)} Examples: [{where}](how-to/{where}.md).\n",
         f"```python\n{USE[one.name]}```\n",
         _cells(one.enforcement),
     ]

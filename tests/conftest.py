@@ -1,12 +1,16 @@
-"""Settings of hypothesis.
+"""Settings of hypothesis, and the fixtures that several areas share.
 
 By default every run looks at 100 examples of its own; a continuous integration run (`CI` is set) at the same 100
 each time, so that what lands does not hang on luck; `--hypothesis-profile=deep` at 3,000.
 """
 
 import os
+import signal
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+pytest_plugins = ["headless_browser"]
 
 COMMON = {
     "deadline": None,  # a machine under load is no bug
@@ -17,3 +21,11 @@ settings.register_profile("search", max_examples=100, **COMMON)
 settings.register_profile("ci", max_examples=100, derandomize=True, **COMMON)
 settings.register_profile("deep", max_examples=3000, **COMMON)
 settings.load_profile("ci" if os.environ.get("CI") else "search")
+
+
+@pytest.fixture
+def hangs_up():
+    """Children begin with SIGHUP as a terminal gives it: under nohup they would inherit that it is ignored."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)

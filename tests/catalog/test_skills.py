@@ -108,3 +108,38 @@ def test_names_that_the_format_does_not_take_are_warnings(write, folder, name):
     workspace = load(write({f"skills/{folder}/SKILL.md": skill(name)}))
     assert [s.name for s in workspace.skills] == [name]
     assert codes(workspace) == [Code.SKILL_NAME]
+
+
+def test_the_usual_places_of_a_project_in_their_order(write):
+    places = ["skills", ".agents/skills", ".claude/skills", ".github/skills"]
+    # a is in all places, b in all but the first, and so on: each is read from the first place that has it.
+    having = [(place, name) for n, name in enumerate("abcd") for place in places[n:]]
+    workspace = load(write({f"{place}/{name}/SKILL.md": skill(name) for place, name in having}))
+    nearest = {s.name: s.path for s in workspace.skills}
+    assert nearest == {name: f"{place}/{name}" for place, name in zip(places, "abcd", strict=True)}
+    assert {d.code for d in workspace.diagnostics} == {Code.SKILL_SHADOWED}
+
+
+@pytest.mark.parametrize(
+    ("lines", "line", "words"),
+    [
+        ("description: " + "x" * 1025, 3, "1,025 characters"),
+        ("description: D.\ncompatibility: " + "x" * 501, 4, "501 characters"),
+        ("description: D.\nmetadata: [a]", 4, "mapping of text to text"),
+        ("description: D.\nmetadata:\n  version: 1.0", 4, "quotes"),
+        ("description: D.\nallowed-tools: [Read, Bash]", 4, "blanks between"),
+        ("description: D.\nlicense: {name: MIT}", 4, "licence"),
+    ],
+)
+def test_what_the_format_does_not_take_is_said_and_the_skill_is_read(write, lines, line, words):
+    workspace = load(write({"skills/pdf/SKILL.md": f"---\nname: pdf\n{lines}\n---\nBody\n"}))
+    assert [s.name for s in workspace.skills] == ["pdf"]
+    (diagnostic,) = workspace.diagnostics
+    assert diagnostic.code is Code.SKILL_FORM
+    assert str(diagnostic.where) == f"skills/pdf/SKILL.md:{line}"
+    assert words in str(diagnostic)
+
+
+def test_what_is_just_within_the_format_is_not_remarked_on(write):
+    lines = f"description: {'x' * 1024}\ncompatibility: {'x' * 500}\nmetadata:\n  version: '1.0'\nallowed-tools: Read Bash"
+    assert not load(write({"skills/pdf/SKILL.md": f"---\nname: pdf\n{lines}\n---\nBody\n"})).diagnostics

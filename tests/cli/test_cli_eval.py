@@ -86,7 +86,9 @@ def test_a_recording_says_the_same_again_and_fits_no_other_layout(run, tmp_path)
     first = run(ROOT, "eval", "seed", "--record", file)
     again = run(ROOT, "eval", "seed", "--model", f"replay:{file}")
     assert (first.exit_code, again.exit_code) == (0, 0)
-    assert again.stdout == first.stdout.replace("seed: scripted", f"seed: replay:{file}")
+    (told, rates), (said, rated) = (done.stdout.split("\nrates,") for done in (first, again))
+    assert said == told.replace("seed: scripted", f"seed: replay:{file}")
+    assert rated.split()[-4:] == rates.split()[-4:]
     other = run(ROOT, "eval", "seed", "--model", f"replay:{file}", "--layout", "packed")
     assert other.exit_code == 1
     assert (

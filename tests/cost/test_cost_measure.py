@@ -71,7 +71,7 @@ def test_anthropics_line_is_the_tools_own_content(tool):
     assert found == {
         "description": tool.description,
         "name": tool.wire_name,
-        "parameters": json.loads(json.dumps(tool.input_schema)),
+        "parameters": json.loads(json.dumps(tool.input_schema, ensure_ascii=False)),
     }
     assert tool.line == tool_line(tool.wire_name, tool.description, tool.input_schema)
 

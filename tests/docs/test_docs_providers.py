@@ -38,8 +38,10 @@ def test_every_target_has_its_sentences_its_use_and_its_examples(name, generator
     use = generator["USE"][name]
     assert use in section
     assert 0 < len(use.splitlines()) <= 5
-    (where,) = re.findall(r"\]\((examples/[a-z-]+)\)", section)
-    assert any((ROOT / "docs" / where).iterdir())
+    (where,) = re.findall(r"\]\(how-to/([a-z-]+)\.md\)", section)
+    shown = re.findall(r"\{literalinclude\} \.\./(\S+)", (ROOT / f"docs/how-to/{where}.md").read_text())
+    examples = {f"examples/{where}/{path.name}" for path in (ROOT / "docs/examples" / where).glob("*.py")}
+    assert set(shown) == examples
 
 
 def test_every_target_is_used(generator):

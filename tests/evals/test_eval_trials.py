@@ -1,5 +1,7 @@
 """Trials: what a grid holds, and how this process plays it."""
 
+import pickle
+
 import anyio
 import pytest
 
@@ -35,8 +37,8 @@ def test_plays_come_in_the_order_of_the_trials_and_say_what_was_played(bench):
 def test_a_bench_of_its_own_job_plays_a_trial_alike_wherever_it_stands(bench):
     trial = bench.trials([Condition()])[0]
     (here,) = run_trials(bench.job, [trial], Local(bench=bench))
-    other = Bench(Job(suite="seed"))
-    there = [other.play(trial) for _ in range(2)]
+    other = Bench(pickle.loads(pickle.dumps(bench.job)))
+    there = [pickle.loads(pickle.dumps(other.play(trial))) for _ in range(2)]
     other.close()
     assert [one.report for one in there] == [here.report] * 2
 

@@ -228,6 +228,14 @@ def test_several_layouts_are_corrected_together():
     assert [one.finding for one in found.pairings] == [Finding.BETTER, Finding.INCONCLUSIVE, Finding.WORSE]
 
 
+def test_a_mutation_is_compared_with_what_breaks_nothing_and_not_with_another():
+    broken = [Condition(mutation=name) for name in ("null", "repack-handoffs", "open-raw-tools")]
+    (found,) = contrasts([*outcomes("++", broken[0]), *outcomes("+-", broken[1]), *outcomes("-+", broken[2])])
+    assert [(one.before.mutation, one.after.mutation) for one in found.pairings] == [
+        ("null", "repack-handoffs"), ("null", "open-raw-tools")
+    ]  # fmt: skip
+
+
 def test_two_sides_are_compared_condition_by_condition_and_changed_cases_left_out():
     old = [*outcomes("+" * 8), *outcomes("-", PACKED), play(report("moved", expect=("b",)))]
     new = [*outcomes("-" * 8), play(report("moved", expect=("a",)))]

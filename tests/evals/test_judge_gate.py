@@ -12,17 +12,12 @@ from lxml import etree
 
 from packbelt.evals import Result
 from packbelt.evals.judge.assessment import assess
-from packbelt.evals.judge.baseline import (
-    BaselineError,
-    baseline_of,
-    deterministic,
-    read_baseline,
-    regressions,
-)
+from packbelt.evals.judge.baseline import BaselineError, baseline_of, read_baseline
 from packbelt.evals.judge.cells import NoCasesError
 from packbelt.evals.judge.compare import Side, compare
 from packbelt.evals.judge.gate import RULES, failed, rules
 from packbelt.evals.judge.junit import junit
+from packbelt.evals.judge.regression import deterministic, regressions
 from packbelt.evals.trials import Condition
 from packbelt.model import PackbeltError
 

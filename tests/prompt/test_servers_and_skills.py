@@ -229,7 +229,7 @@ def test_a_pack_whose_name_cannot_be_said_back_is_not_offered(name):
 def test_pt26_what_is_cut_is_cut_by_entry_and_counted():
     names = [f"server-{i:03}" for i in range(256)]
     now = connected(*names, instructions="word " * 100)
-    text = sections_without_notes(fleet(), now)["connected_mcp_servers"]
+    text = render_sections(belt(fleet(), now)).texts["connected_mcp_servers"]
     named = [name for name in names if name in text]
     more = int(text.rsplit(" and ", 1)[1].split(" more")[0])
     assert len(named) + more == 256
@@ -342,17 +342,22 @@ def test_without_a_way_to_run_one_the_directory_is_named():
     assert "`" not in text
 
 
-def test_more_skills_than_fit_are_counted():
+def test_sk16_more_skills_than_fit_are_counted_and_people_are_told():
     now = installed(*((f"skill-{i:04}", "word " * 60) for i in range(2000)))
-    text = sections_without_notes(fleet(), now)["installed_skills"]
+    rendered = render_sections(belt(fleet(), now))
+    text = rendered.texts["installed_skills"]
     named = {f"skill-{i:04}" for i in range(2000) if f"skill-{i:04}" in text}
     more = int(text.rsplit(" and ", 1)[1].split(" more")[0])
     assert len(named) + more == 2000
     assert len(text.encode()) < 8000
+    assert text.index("To run one, call `run_skill`") < text.index("- skill-0000")
+    (note,) = [one for one in rendered.diagnostics if one.code is Code.LIST_CUT]
+    assert f"{more} are only counted" in note.message
 
 
-def sections_without_notes(made, now):
-    return render_sections(belt(made, now)).texts
+def test_a_list_with_room_for_all_is_not_remarked_on():
+    rendered = render_sections(belt(fleet(), installed(("pdf", "Reads."))))
+    assert Code.LIST_CUT not in {one.code for one in rendered.diagnostics}
 
 
 # families ---------------------------------------------------------------------------------------------

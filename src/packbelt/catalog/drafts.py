@@ -106,7 +106,7 @@ def agent_servers(
     inline: dict[str, ServerSpec] = {}
     unusable: dict[str, str] = {}
     seen: set[str] = set()
-    for name, definition, path in _server_entries(raw, key, document):
+    for name, definition, path in server_entries_of(raw, key, document):
         if name in seen:
             problem = f"server {name!r} stands twice in `{key}`"
             raise WorkspaceError(problem, where=document.where(*path), mend="keep one of them", name=name)
@@ -129,7 +129,12 @@ def agent_servers(
     return tuple(names), inline, unusable
 
 
-def _server_entries(raw: object, key: str, document: Document) -> list[tuple[str, object, Path]]:
+def server_entries_of(raw: object, key: str, document: Document) -> list[tuple[str, object, Path]]:
+    """An agent's servers as they are written: name, definition (None for a reference) and path.
+
+    Raises:
+        WorkspaceError: it is neither a list of names and one-key maps, nor a map.
+    """
     if isinstance(raw, dict):
         return [(name, definition, (key, name)) for name, definition in raw.items()]
     if not isinstance(raw, list):

@@ -71,15 +71,14 @@ def _doubtful(item: Item, nearer: Sequence[str]) -> Item:
 def _parse(tree: Tree, listing: Listing, origin: Origin, *, imported: bool) -> Iterator[Item]:
     for path in listing.files:
         file = tree.name(path)
-        document = path.stem.lower() in _DOCUMENTS
         try:
             text = tree.read(path)
-            if document and not has_front_matter(text):
+            if passed_over(path, text):
                 continue
             yield _parser(path, origin, imported=imported)(text, file)
         except PackbeltError as problem:
             text = tree.peek(path)
-            if not (document and text and not has_front_matter(text)):
+            if not (text and passed_over(path, text)):
                 yield Broken(_broken(text, path.stem, problem, file, imported=imported), imported)
     for folder in listing.outside:
         file = tree.name(folder)
@@ -88,6 +87,11 @@ def _parse(tree: Tree, listing: Listing, origin: Origin, *, imported: bool) -> I
         )
         handoff = safe_handoff(folder.name)
         yield Broken(BrokenAgent(folder.name, handoff, outside, file, named=False), imported)
+
+
+def passed_over(path: Path, text: str) -> bool:
+    """Whether a file beside agents is a page that people put there, and no agent."""
+    return path.stem.lower() in _DOCUMENTS and not has_front_matter(text)
 
 
 def _broken(text: str, stem: str, error: PackbeltError, file: str, *, imported: bool) -> BrokenAgent:

@@ -59,7 +59,7 @@ def read_servers(tree: Tree) -> Servers:
         return Servers()
     try:
         document = parse_json(tree.read(path), FILE)
-        entries, at, diagnostics = _entries(document)
+        entries, at, diagnostics = server_entries(document)
     except OutsideError:
         raise
     except PackbeltError as problem:
@@ -103,8 +103,12 @@ def broken_server(problem: PackbeltError, name: str = "") -> Diagnostic:
     return Diagnostic(Level.ERROR, Code.SERVER_BROKEN, problem.problem, problem.where, problem.mend, name)
 
 
-def _entries(document: Document) -> tuple[Mapping[str, Any], Path, list[Diagnostic]]:
-    """The map of servers, its path in the file, and what stands beside it."""
+def server_entries(document: Document) -> tuple[Mapping[str, Any], Path, list[Diagnostic]]:
+    """The map of servers, its path in the file, and what stands beside it.
+
+    Raises:
+        WorkspaceError: the file holds no such map.
+    """
     data = document.data
     if not isinstance(data, dict):
         problem = f"the file is {kind_of(data)}, not an object"

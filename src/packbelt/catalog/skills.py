@@ -2,9 +2,10 @@
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from packbelt.catalog.drafts import read_front_matter
 from packbelt.catalog.problems import kind_of
@@ -13,13 +14,15 @@ from packbelt.catalog.workspace import Skill
 from packbelt.model import Code, Diagnostic, Level, PackbeltError, WorkspaceError
 
 FILE = "SKILL.md"
-CLAUDE_FOLDER = ".claude/skills"
+SHARED_FOLDERS = (".agents/skills", ".claude/skills", ".github/skills")
+"""Where other tools of a project keep skills, the nearest first: the folder that clients agreed on, Claude
+Code's (which most clients read too), and that of GitHub Copilot."""
 
 VENDOR = frozenset({"node_modules", "vendor", "venv", "__pycache__"})
 """Folders in which nobody looks for skills."""
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
-_MAX_NAME = 64
+_MAX_NAME, _MAX_DESCRIPTION, _MAX_COMPATIBILITY = 64, 1024, 500
 NAME_MEND = f"write at most {_MAX_NAME} of a-z, 0-9 and single - inside"
 
 
@@ -30,13 +33,13 @@ class _Found:
 
 
 def read_skills(tree: Tree, folders: Iterable[str]) -> tuple[tuple[Skill, ...], tuple[Diagnostic, ...]]:
-    """The skills of these folders and of `.claude/skills`; the first folder that has a name wins.
+    """The skills of these folders, then of `SHARED_FOLDERS`; the first folder that has a name wins.
 
     A broken skill shadows no other. Names that differ only in case, `-` and `_` count as one, since a
     model would pick either.
     """
     found = _Found()
-    for folder in dict.fromkeys((*folders, CLAUDE_FOLDER)):
+    for folder in dict.fromkeys((*folders, *SHARED_FOLDERS)):
         for path in _folders(tree, tree.root / folder, found):
             _read(tree, path, found)
     return tuple(found.skills.values()), tuple(found.diagnostics)
@@ -62,7 +65,7 @@ def _read(tree: Tree, folder: Path, found: _Found) -> None:
         return
     file = tree.name(path)
     try:
-        skill = parse_skill(tree.read(path), file, tree.name(folder))
+        skill, remarks = parse_skill(tree.read(path), file, tree.name(folder))
     except PackbeltError as refused:
         found.diagnostics.append(_broken(refused, folder.name))
         return
@@ -75,6 +78,7 @@ def _read(tree: Tree, folder: Path, found: _Found) -> None:
         )
         return
     found.skills[key] = skill
+    found.diagnostics += remarks
     if skill.name != folder.name:
         message = f"skill {skill.name!r} lies in a folder called {folder.name!r}"
         mend = "give both one name"
@@ -98,8 +102,10 @@ def name_key(name: str) -> str:
     return name.lower().replace("_", "-")
 
 
-def parse_skill(text: str, file: str, folder: str) -> Skill:
-    """One SKILL.md; keys beside name and description are other readers' business.
+def parse_skill(text: str, file: str, folder: str) -> tuple[Skill, tuple[Diagnostic, ...]]:
+    """One SKILL.md, and what the Agent Skills format says against it though it can be read.
+
+    Keys beside the format's own are other readers' business.
 
     Raises:
         WorkspaceError: its front matter is broken, or lacks a usable name or description.
@@ -127,7 +133,38 @@ def parse_skill(text: str, file: str, folder: str) -> Skill:
             mend="write a-z, 0-9 and -",
             name=name,
         )
-    return Skill(name, values["description"], folder, document.where("name"))
+    skill = Skill(name, values["description"], folder, document.where("name"))
+    remarks = (
+        Diagnostic(Level.NOTE, Code.SKILL_FORM, f"skill {name!r}: {what}", document.where(key), mend, name)
+        for key, what, mend in _against(document.data)
+    )
+    return skill, tuple(remarks)
+
+
+def _against(data: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Key, problem and mend of what the format does not take.
+
+    Source: https://agentskills.io/specification (limits of length, `metadata` from text to text,
+    `allowed-tools` one text with blanks between).
+    """
+    for key, most in (("description", _MAX_DESCRIPTION), ("compatibility", _MAX_COMPATIBILITY)):
+        value = data.get(key)
+        if isinstance(value, str) and len(value.strip()) > most:
+            yield key, f"`{key}` has {len(value.strip()):,} characters", f"write at most {most:,}"
+    metadata = data.get("metadata")
+    if metadata is not None and not (
+        isinstance(metadata, dict)
+        and all(isinstance(part, str) for pair in metadata.items() for part in pair)
+    ):
+        yield "metadata", "`metadata` is not a mapping of text to text", "put its values in quotes"
+    for key, mend in (
+        ("license", "name the licence or its file"),
+        ("compatibility", "write one text"),
+        ("allowed-tools", "write one text with blanks between"),
+    ):
+        value = data.get(key)
+        if value is not None and not isinstance(value, str):
+            yield key, f"`{key}` is {kind_of(value)}, not text", mend
 
 
 def _broken(problem: PackbeltError, name: str) -> Diagnostic:

@@ -15,6 +15,7 @@ from packbelt.cli.failure import PipeClosedError, guarded
 
 COMMANDS: dict[str, str] = {
     "init": "A small workspace to begin with.",
+    "import": "Other clients' agents, servers and rules into a workspace.",
     "dump": "The belt and its token cost: what is sent, put away and withheld.",
     "explain": "Why a tool is or is not on a belt, rule by rule, and its routes.",
     "hint": "What an agent is told when it calls a name.",
@@ -22,12 +23,15 @@ COMMANDS: dict[str, str] = {
     "compile": "A belt in an SDK's own form, and what stays unenforced there.",
     "check": "All laws and lints on this workspace.",
     "eval": "Whether requests reach the right hand-off, played through the engine.",
+    "report": "The whole workspace on one page: states, reasons, cost, prompts.",
     "diff": "What a change does to every belt: gained, lost, moved, and the cost.",
+    "plan": "Which tools to send or put away, by how often they are called.",
     "connect": "Start the configured servers, show what they offer, save it.",
     "call": "Make one call as an agent would, through the gate and the relay.",
     "serve": "An agent's belt as an MCP server, on stdio or HTTP.",
 }
-"""Name and one line of each command, so that `--help` imports none of them; its module has the same name."""
+"""Name and one line of each command, so that `--help` imports none of them; its module has the same name,
+with a `_` after a word that Python keeps for itself."""
 
 _HELP = """Which tools each agent sees, how it reaches the rest, and what it is told.
 
@@ -61,8 +65,10 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         from importlib import import_module
+        from keyword import iskeyword
 
-        command: click.Command = import_module(f"packbelt.cli.{cmd_name}").command
+        module = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        command: click.Command = import_module(f"packbelt.cli.{module}").command
         return command
 
     def resolve_command(

@@ -110,12 +110,13 @@ def command(
     With `--mutate all` a case notices a breakage if it passes without it and fails with it.
 
     Exits 1 if a request did not get where it belongs; with `--mutate all`, if a breakage was not noticed or
-    something fails without one. --snapshot counts for the cases that say nothing of what is connected;
-    --json holds the whole traces.
+    something fails without one. --fail-on names other grounds. --snapshot counts for the cases that say
+    nothing of what is connected; --json holds the whole traces.
     """
     from packbelt.cli.eval_judgement import judge, old_side
     from packbelt.cli.eval_run import Asked, play
     from packbelt.cli.eval_show import show
+    from packbelt.live.foreground import unwound
 
     asked = Asked(
         suite=suite,
@@ -127,7 +128,7 @@ def command(
         record=record,
         jobs=jobs,
     )
-    with old_side(judging, source) as old:
+    with unwound(), old_side(judging, source) as old:
         done = play(asked, source)
         judged = judge(judging, done, old, source)
     return show(done, judged, trace=trace, as_json=source.json)

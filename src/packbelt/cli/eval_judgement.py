@@ -15,7 +15,7 @@ from packbelt.cli.output import json_text, note, several
 from packbelt.cli.side import side
 from packbelt.evals import Bench, Job, Local, Played, Suite, bound, read_results, run_trials
 from packbelt.evals.judge.assessment import Assessment, assess
-from packbelt.evals.judge.baseline import Regressions, baseline_of, regressions
+from packbelt.evals.judge.baseline import baseline_of
 from packbelt.evals.judge.cells import cells, conditions, under
 from packbelt.evals.judge.compare import Comparison, Side, compare, contrasts
 from packbelt.evals.judge.confusion import confusion
@@ -23,6 +23,7 @@ from packbelt.evals.judge.coverage import Coverage, coverage
 from packbelt.evals.judge.gate import Failed, failed
 from packbelt.evals.judge.junit import junit
 from packbelt.evals.judge.page import page
+from packbelt.evals.judge.regression import Regressions, regressions
 from packbelt.model import WorkspaceError
 
 

@@ -3,11 +3,11 @@
 from packbelt.cli.eval_judgement import Judged
 from packbelt.cli.output import Column, Span, Table, draw, say, several, title
 from packbelt.evals.judge.assessment import Assessment
-from packbelt.evals.judge.baseline import Regressions
 from packbelt.evals.judge.compare import Comparison, Pairing
 from packbelt.evals.judge.gate import named
 from packbelt.evals.judge.intervals import Estimate
 from packbelt.evals.judge.paired import Discordant, Finding
+from packbelt.evals.judge.regression import Regressions
 from packbelt.model.text import few
 
 _STYLE = {Finding.BETTER: "good", Finding.WORSE: "bad", Finding.INCONCLUSIVE: "odd"}

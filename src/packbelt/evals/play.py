@@ -54,13 +54,9 @@ class Player:
         Raises:
             ModelError: the model gave no reply, or none that can be read.
         """
-        turn = await agent.turn()
-        form, belt = _compiled(turn)
         for _ in range(self.case.steps):
-            now = await agent.turn()
-            if now is not turn:
-                turn = now
-                form, belt = _compiled(turn)
+            turn = await agent.turn()
+            form, belt = _compiled(turn)
             message, calls, usage = await self._ask(form, mind)
             facts = [_facts(turn.belt, form, call) for call in calls]
             results = [self._told(*pair) for pair in zip(facts, await turn.run(calls), strict=True)]

@@ -169,6 +169,7 @@ class Code(StrEnum):
     SKILL_BROKEN = "skill.broken"
     SKILL_SHADOWED = "skill.shadowed"
     SKILL_NAME = "skill.name"
+    SKILL_FORM = "skill.form"
     SERVER_BROKEN = "server.broken"
     SERVER_KEY = "server.key"
     SERVER_IGNORED = "server.ignored"
@@ -182,6 +183,7 @@ class Code(StrEnum):
     TOOL_CHANGED = "tool.changed"
     TEMPLATE_BROKEN = "template.broken"
     TEXT_CUT = "text.cut"
+    LIST_CUT = "list.cut"
     DENY_UNMATCHED = "deny.unmatched"
     SELECTOR_VANISHED = "selector.vanished"
     # what a belt reports
@@ -234,6 +236,7 @@ CODES: dict[Code, str] = {
     Code.AGENT_REFUSED: "An agent cannot start: an entry of its file means nothing, or means two things.",
     Code.SKILL_BROKEN: "A skill's file did not load.",
     Code.SKILL_SHADOWED: "A nearer file defines the same skill.",
+    Code.SKILL_FORM: "A skill can be read and is not as the Agent Skills format says.",
     Code.SKILL_NAME: "A skill's name is not its folder's, or not one that the Agent Skills format takes.",
     Code.SERVER_BROKEN: "A server's entry cannot be used.",
     Code.SERVER_KEY: "A server's entry has a key that packbelt does not read.",
@@ -250,6 +253,7 @@ CODES: dict[Code, str] = {
     Code.TOOL_CHANGED: "A tool's definition differs from the accepted one.",
     Code.TEMPLATE_BROKEN: "A section's template failed; the section is left out.",
     Code.TEXT_CUT: "A third party's text was cut for a prompt.",
+    Code.LIST_CUT: "A section of a prompt has no room for all that it lists.",
     Code.DENY_UNMATCHED: "A deny selector matches nothing that the connected server has.",
     Code.SELECTOR_VANISHED: "A tool named exactly is no longer advertised by its server.",
     Code.WIRE_ALTERED: "A server tool's name had to be changed for the wire.",

@@ -79,7 +79,7 @@ class Tool:
 
     @property
     def digest(self) -> str:
-        """`sha256:` of name, description and schema in canonical JSON; worked out when asked for."""
+        """The SHA-256 of name, description and schema in canonical JSON; worked out when asked for."""
         return digest([self.id.name, self.description, self.input_schema])
 
     def to_json(self) -> dict[str, Any]:

@@ -75,6 +75,15 @@ def _cut(data: Mapping[str, Any], texts: Mapping[str, str]) -> Iterator[Diagnost
             shown = few(names, most=NAMED)
             message = f"section {section!r} shows only {LIMIT} bytes of what {shown} say"
             yield Diagnostic(Level.NOTE, Code.TEXT_CUT, message, name=section)
+    skills = data["skills"]
+    if "installed_skills" in texts and (skills.names or skills.more):
+        message = (
+            f"section 'installed_skills' has a line for {len(skills.lines)} skills and names "
+            f"{len(skills.names)} more; {skills.more} are only counted: each can still be named"
+        )
+        yield Diagnostic(
+            Level.NOTE, Code.LIST_CUT, message, mend="list an agent's own `skills:`", name="installed_skills"
+        )
 
 
 def render_prompt(belt: Belt, sections: Sections, spell: Spell = str) -> str:

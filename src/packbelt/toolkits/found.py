@@ -86,7 +86,7 @@ def _read(bundle: Bundle, path: str, folder: str) -> Found:
     except UnicodeDecodeError:
         raise ToolkitError(f"its {FILE} is not UTF-8") from None
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    skill = parse_skill(text, path, folder)
+    skill, _ = parse_skill(text, path, folder)
     if not name_fits(skill.name):
         raise ToolkitError(f"{skill.name!r} is no name of the Agent Skills format", mend=NAME_MEND)
     document, _ = read_front_matter(text, path)

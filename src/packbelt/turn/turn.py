@@ -83,7 +83,7 @@ class Turn:
 
     @cached_property
     def digest(self) -> str:
-        """`sha256:` of the bytes that are sent: the tools' lines in order, then the sections."""
+        """The SHA-256 of the bytes that are sent, the tools' lines in order and then the sections."""
         content = sha256()
         for tool in self.tools:
             content.update(tool.line.encode("utf-8", "surrogatepass"))

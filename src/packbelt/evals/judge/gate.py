@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from packbelt.catalog.near import suggestion
 from packbelt.evals.judge.assessment import Assessment
-from packbelt.evals.judge.baseline import Regressions
 from packbelt.evals.judge.compare import Comparison
 from packbelt.evals.judge.paired import Finding
+from packbelt.evals.judge.regression import Regressions
 from packbelt.evals.trials import Condition
 from packbelt.model import PackbeltError
 
