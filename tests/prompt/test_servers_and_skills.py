@@ -118,7 +118,7 @@ def test_in_a_workspace_without_the_four_the_decision_names_the_hand_off():
         in (texts["connected_mcp_servers"])
     )
     assert "- clock: 2 tools; all in your tool list" in texts["connected_mcp_servers"]
-    assert "- Use a connected MCP server: `delegate_to_tickets`." in texts["routing"]
+    assert "- Use a connected MCP server (jira): `delegate_to_tickets`." in texts["routing"]
     assert "skill" not in texts["routing"]
 
 
@@ -307,8 +307,8 @@ def test_skills_with_and_without_words():
     assert text.splitlines() == [
         "## Installed Skills",
         "",
-        "To run one, or to do what one is for, call `run_skill` and name the skill.",
-        "To find, install, update or remove one, call `setup_skills`.",
+        "To run one, call `run_skill` and name the skill.",
+        "To find or install another, or to update or remove one, call `setup_skills`.",
         "- bare: (no description)",
         '- pdf: says of itself "Reads PDF."',
     ]

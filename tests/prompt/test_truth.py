@@ -69,8 +69,8 @@ def test_the_four_routing_rules_when_the_hand_offs_are_promoted():
     text = sections(fleet(), LIVE)["routing"]
     assert text.startswith("## Routing\n")
     assert "- Find, install, update or remove a skill: `setup_skills`.\n" in text
-    assert "- Run an installed skill, or do what one is for: `run_skill`.\n" in text
-    assert "- Use a connected MCP server: `use_mcp_server`.\n" in text
+    assert "- Run an installed skill (pdf): `run_skill`.\n" in text
+    assert "- Use a connected MCP server (weather): `use_mcp_server`.\n" in text
     assert "- Set up, connect, repair or remove an MCP server: `setup_mcp_server`.\n" in text
     assert "before `web_fetch`" in text
 
@@ -82,7 +82,7 @@ def test_the_same_rules_in_the_form_that_works_when_they_are_packed():
         in texts["routing"]
     )
     assert (
-        "- Use a connected MCP server: `use_pack` with pack `integrations` and tool `use_mcp_server`.\n"
+        "- Use a connected MCP server (weather): `use_pack` with pack `integrations` and tool `use_mcp_server`.\n"
         in texts["routing"]
     )
     server = texts["connected_mcp_servers"]
@@ -91,6 +91,14 @@ def test_the_same_rules_in_the_form_that_works_when_they_are_packed():
         "call `use_pack` with pack `skills` and tool `run_skill` and name the skill"
         in texts["installed_skills"]
     )
+
+
+def test_the_rules_name_the_skills_and_servers_that_they_are_about_and_no_more_than_eight():
+    many = connected(*(f"server{n}" for n in range(9)))
+    text = sections(fleet(), many)["routing"]
+    named = ", ".join(f"server{n}" for n in range(8))
+    assert f"- Use a connected MCP server ({named}): `use_mcp_server`.\n" in text
+    assert "- Run an installed skill: `run_skill`.\n" in text  # none is installed
 
 
 def test_packed_hand_offs_that_are_deferred_say_how_their_schema_is_found():
@@ -187,7 +195,7 @@ def test_a_spawned_agent_is_told_what_its_own_scope_leaves_it():
 
 def test_names_are_in_the_spelling_of_the_target_and_arguments_are_not():
     texts = sections(fleet(direct=("run_skill",)), LIVE, spell=lambda name: f"mcp__belt__{name}")
-    assert "- Run an installed skill, or do what one is for: `mcp__belt__run_skill`." in texts["routing"]
+    assert "- Run an installed skill (pdf): `mcp__belt__run_skill`." in texts["routing"]
     assert "`mcp__belt__use_pack` with pack `skills` and tool `setup_skills`" in texts["routing"]
 
 
