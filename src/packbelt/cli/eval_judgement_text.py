@@ -126,9 +126,9 @@ def _cases(one: Pairing) -> None:
         if cases:
             say(f"  {name}: {words} {few(list(map(_case, cases)), most=_MOST)}")
     if one.finding is Finding.INCONCLUSIVE:
-        told: Span = "no case differs" if it.needed is None and not it.gained else "as many gained as lost"
-        if it.needed is not None:
-            told = f"about {it.needed} pairs would tell such a difference"
+        told: Span = "as many gained as lost" if it.gained else "no case differs"
+        if one.needed is not None:
+            told = f"about {one.needed} pairs would tell such a difference"
         say(f"  {name}: {told}")
     if it.unpaired:
         say(f"  {name}: on one side only: {few(it.unpaired, most=_MOST)}")
