@@ -1,7 +1,5 @@
 """The maths of judging, held against scipy, statsmodels and published figures."""
 
-from functools import cache
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -104,25 +102,24 @@ def test_the_pairs_that_are_needed():
     assert pairs_needed(0.1, 0.1) is None
 
 
-@pytest.mark.parametrize("split", [(1.0, 0.0), (0.6, 0.0), (0.4, 0.0), (0.4, 0.1), (0.1, 0.5), (0.15, 0.03)])
+@pytest.mark.parametrize("split", [(1.0, 0.0), (0.6, 0.0), (0.1, 0.6)])
 @pytest.mark.parametrize("alpha", [0.05, 0.05 / 3])
 def test_with_the_pairs_that_are_needed_the_exact_test_finds_it_4_times_out_of_5(split, alpha):
     def power(pairs):
-        """By going through every table; the test itself is scipy's."""
+        """By going through every table; the test itself is statsmodels'."""
         return sum(
             binom.pmf(n, pairs, sum(split)) * binom.pmf(k, n, split[0] / sum(split))
-            for n in range(pairs + 1)
+            for n in range(1, pairs + 1)
             for k in range(n + 1)
-            if n and (k > n - k) == (split[0] > split[1]) and significant(n, k, alpha)
+            if (k > n - k) == (split[0] > split[1]) and significant(n, k, alpha)
         )
 
     needed = pairs_needed(*split, alpha)
     assert power(needed) >= 0.8 > power(needed - 1)
 
 
-@cache
 def significant(n, k, alpha):
-    return binomtest(k, n).pvalue < alpha
+    return reference_mcnemar([[0, n - k], [k, 0]], exact=True).pvalue < alpha
 
 
 def test_fewer_than_six_pairs_never_tell_and_among_three_comparisons_fewer_than_seven():

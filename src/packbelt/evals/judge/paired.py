@@ -105,19 +105,21 @@ def pairs_needed(gained: float, lost: float, alpha: float = ALPHA) -> int | None
     """
     if gained == lost:
         return None
-    needed = _connor(gained, lost, alpha)
+    near = _connor(gained, lost, alpha)
+    if near > _EXACT:
+        return near
     differ, against = min(1.0, gained + lost), min(gained, lost) / (gained + lost)
-    found: list[float] = []
-    while needed <= _EXACT:
-        found += (_found(n, against, alpha) for n in range(len(found), needed + 1))
-        if sum(_binomial(needed, n, differ) * share for n, share in enumerate(found)) >= POWER:
-            break
-        needed += 1
-    return needed
+    found = [0.0]
+    power = 0.0
+    while power < POWER:
+        found.append(_found(len(found), against, alpha))
+        pairs = len(found) - 1
+        power = sum(_binomial(pairs, n, differ) * share for n, share in enumerate(found))
+    return pairs
 
 
 def _connor(gained: float, lost: float, alpha: float) -> int:
-    """Pairs by the normal approximation, which is too few where few pairs differ."""
+    """Pairs by the normal approximation, which is far off where few pairs differ."""
     apart, differ = abs(gained - lost), gained + lost
     normal = NormalDist()
     z = normal.inv_cdf(1 - alpha / 2) * sqrt(differ)
