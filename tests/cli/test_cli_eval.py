@@ -98,6 +98,28 @@ def test_a_recording_says_the_same_again_and_fits_no_other_layout(run, tmp_path)
     assert "at reply number 1 the tools sent is not what was recorded; record it anew" in other.stdout
 
 
+def test_a_recording_is_neither_written_over_while_it_is_replayed_nor_written_with_gaps(run, tmp_path):
+    file, results = tmp_path / "kept.jsonl", tmp_path / "results.jsonl"
+    assert run(ROOT, "eval", "seed", "--record", file, "--results", results).exit_code == 0
+    before = file.read_bytes()
+    for args, said in [
+        (("--model", f"replay:{file}"), "is replayed and cannot be recorded into; record elsewhere"),
+        (
+            ("--results", results),
+            f"would lack the replies of what {results} holds already; name another --results FILE",
+        ),
+    ]:
+        done = run(ROOT, "eval", "seed", *args, "--record", file)
+        assert (done.exit_code, done.stderr) == (2, f"packbelt: error: {file}: {said}\n")
+        assert file.read_bytes() == before
+    nowhere = tmp_path / "no" / "folder.jsonl"
+    done = run(ROOT, "eval", "seed", "--record", nowhere)
+    assert (done.exit_code, done.stderr) == (
+        2,
+        f"packbelt: error: {nowhere}: cannot be written: No such file or directory; check the directory\n",
+    )
+
+
 def test_what_is_no_recording_is_refused_with_its_line(run, tmp_path):
     (tmp_path / "x.jsonl").write_text('{"model": "m"}\n')
     done = run(ROOT, "eval", "--model", f"replay:{tmp_path}/x.jsonl")

@@ -24,10 +24,13 @@ from packbelt.evals import (
     Suite,
     model_named,
     mutations_of,
+    read_results,
     run_trials,
 )
+from packbelt.evals.models import REPLAY
 from packbelt.evals.preflight import preflight
 from packbelt.live.foreground import unwound
+from packbelt.model import PackbeltError, Where
 
 ALL = "all"
 
@@ -107,6 +110,7 @@ def play(asked: Asked, source: Source, executor: Executor | None = None) -> Done
     report(load_errors(workspace))
     source.snapshot()  # what is wrong with it is said here, with where its name came from
     root = None if workspace.embedded else workspace.root
+    _check_record(asked)
     job = Job(root, source.file.resolve() if source.file else None, asked.suite)
     with unwound(), ExitStack() as stack:
         bench = Bench(job, _models(asked.record, stack), workspace)
@@ -122,9 +126,39 @@ def play(asked: Asked, source: Source, executor: Executor | None = None) -> Done
     return Done(asked, workspace, bench.suites, played)
 
 
+def _check_record(asked: Asked) -> None:
+    """Return where a recording would be whole, and takes nothing else's place.
+
+    Raises:
+        PackbeltError: it would be written over while it is replayed, or lack what is played already.
+    """
+    if asked.record is None:
+        return
+    where = Where(str(asked.record))
+    read = (name.removeprefix(REPLAY) for name in asked.models if name.startswith(REPLAY))
+    if asked.record.resolve() in {Path(name).resolve() for name in read}:
+        raise PackbeltError("is replayed and cannot be recorded into", where=where, mend="record elsewhere")
+    kept = asked.results
+    if kept is not None and kept.is_file() and kept.stat().st_size and read_results(kept)[1]:
+        raise PackbeltError(
+            f"would lack the replies of what {kept} holds already",
+            where=where,
+            mend="name another --results FILE",
+        )
+
+
 def _models(record: Path | None, stack: ExitStack) -> Callable[[str], Model]:
-    """How models are made; with what they say written to a file where that is asked for."""
+    """How models are made; with what they say written to a file where that is asked for.
+
+    Raises:
+        PackbeltError: the file cannot be written.
+    """
     if record is None:
         return model_named
-    file = stack.enter_context(record.open("w", encoding="utf-8"))
+    try:
+        file = stack.enter_context(record.open("w", encoding="utf-8"))
+    except OSError as error:
+        raise PackbeltError(
+            f"cannot be written: {error.strerror}", where=Where(str(record)), mend="check the directory"
+        ) from None
     return lambda name: Recorder(model_named(name), lambda entry: file.write(entry.to_line()))
