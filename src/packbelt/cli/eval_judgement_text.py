@@ -15,11 +15,17 @@ _MOST = 12
 """Cases that a line names."""
 
 
-def show_judged(judged: Judged) -> None:
-    """The rates of each condition with their intervals, then what was compared, then why the run failed."""
+def show_rates(judged: Judged) -> None:
+    """The rates of each condition with their intervals, then the conditions against each other."""
     _rates(judged.assessments)
-    for comparison in judged.comparisons:
+    for comparison in judged.own:
         _comparison(comparison)
+
+
+def show_findings(judged: Judged) -> None:
+    """What another run was compared with, what became of the baseline, and why the run failed."""
+    if judged.other is not None:
+        _comparison(judged.other)
     if judged.regressions is not None:
         _regressions(judged.regressions)
     if judged.failed:

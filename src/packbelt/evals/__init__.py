@@ -18,9 +18,8 @@ from packbelt.evals.outcomes import RESULTS, Result, Verdict, classify
 from packbelt.evals.report import CaseReport, Rate, SuiteReport, again, read_report
 from packbelt.evals.results import Header, Results, ResultsError, read_results
 from packbelt.evals.run import run_case, run_suite
-from packbelt.evals.summary import Summary, summaries
 from packbelt.evals.trace import Ended, Expected, Fault, Made, Reply, Tokens, Trace, Usage
-from packbelt.evals.trials import Condition, Played, Trial, grid
+from packbelt.evals.trials import Condition, Played, Trial, grid, reports
 
 __all__ = [
     "LAYOUTS",
@@ -57,7 +56,6 @@ __all__ = [
     "Score",
     "Suite",
     "SuiteReport",
-    "Summary",
     "Tokens",
     "Trace",
     "Trial",
@@ -75,9 +73,9 @@ __all__ = [
     "read_report",
     "read_results",
     "read_suites",
+    "reports",
     "run_case",
     "run_suite",
     "run_trials",
     "score",
-    "summaries",
 ]
