@@ -9,7 +9,18 @@ from packbelt.evals.bound import Bound, bound
 from packbelt.evals.cases import Case, Message, Suite, Wish
 from packbelt.evals.files import choose, read_suites
 from packbelt.evals.layouts import LAYOUTS
-from packbelt.evals.models import MODELS, Model, ModelError, Recorder, Replay, ReplayError, model_named
+from packbelt.evals.models import (
+    MODELS,
+    Endpoint,
+    EndpointError,
+    Model,
+    ModelError,
+    Recorder,
+    Replay,
+    ReplayError,
+    Sampling,
+    model_named,
+)
 from packbelt.evals.outcomes import RESULTS, Result, Verdict, classify
 from packbelt.evals.report import CaseReport, Rate, SuiteReport, again, read_report
 from packbelt.evals.run import run_case, run_suite
@@ -23,6 +34,8 @@ __all__ = [
     "Case",
     "CaseReport",
     "Ended",
+    "Endpoint",
+    "EndpointError",
     "Expected",
     "Fault",
     "Made",
@@ -35,6 +48,7 @@ __all__ = [
     "ReplayError",
     "Reply",
     "Result",
+    "Sampling",
     "Suite",
     "SuiteReport",
     "Trace",

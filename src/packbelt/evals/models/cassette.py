@@ -1,18 +1,19 @@
 """Record a model's replies, and replay them: a live run that can be played again without the model.
 
-A reply belongs to the whole request that it answered. What changes a belt, a prompt or an answer changes the
-requests, so that a recording that is no longer true is an error and never a result.
+A reply belongs to the whole request that it answered, the model, its sampling and the repeat. What changes a
+belt, a prompt or an answer changes the requests, so that a recording that is no longer true is an error and never
+a result. A request's headers are not in it, and so no key.
 """
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from packbelt.catalog.text import MAX_SNAPSHOT, read_text
 from packbelt.evals.bound import Bound
-from packbelt.evals.models.model import Mind, Model, Request
+from packbelt.evals.models.model import Mind, Model, Request, Sampling
 from packbelt.model import PackbeltError, Where
 from packbelt.model.encode import digest
 
@@ -35,6 +36,7 @@ class Entry:
         turn: the reply's number in its case.
         asked: the digest of each part of the request.
         reply: the assistant's message.
+        sampling: how the model sampled; what was left to its endpoint is not there.
     """
 
     model: str
@@ -43,10 +45,18 @@ class Entry:
     turn: int
     asked: Mapping[str, str]
     reply: Mapping[str, Any]
+    sampling: Mapping[str, Any] = field(default_factory=dict)
 
     def to_line(self) -> str:
         """The entry as a line of a recording."""
-        data = {"model": self.model, "case": self.case, "repeat": self.repeat, "turn": self.turn}
+        data: dict[str, Any] = {
+            "model": self.model,
+            "case": self.case,
+            "repeat": self.repeat,
+            "turn": self.turn,
+        }
+        if self.sampling:
+            data["sampling"] = dict(self.sampling)
         return json.dumps({**data, "asked": dict(self.asked), "reply": self.reply}, ensure_ascii=True) + "\n"
 
 
@@ -81,7 +91,9 @@ class _Recorded:
         self.turn += 1
         asked = asked_of(request)
         reply = await self.mind.reply(request)
-        self.recorder.keep(Entry(self.recorder.name, self.case, self.repeat, self.turn, asked, reply))
+        model = self.recorder.model
+        sampling = getattr(model, "sampling", Sampling()).given()
+        self.recorder.keep(Entry(model.name, self.case, self.repeat, self.turn, asked, reply, sampling))
         return reply
 
 
@@ -89,24 +101,54 @@ class Replay:
     """A model that says what was recorded, and nothing else.
 
     Args:
-        entries: the recording.
+        entries: the recording, of one model.
+        sampling: how it must have been made; None for any way.
+
+    Raises:
+        ReplayError: it is of several models, or was made otherwise.
     """
 
-    def __init__(self, entries: Sequence[Entry]) -> None:
+    def __init__(self, entries: Sequence[Entry], sampling: Sampling | None = None) -> None:
         self.entries = tuple(entries)
-        names = dict.fromkeys(entry.model for entry in self.entries)
-        self.name = f"replay of {', '.join(names) or 'nothing'}"
+        names = list(dict.fromkeys(entry.model for entry in self.entries))
+        if len(names) > 1:
+            mend = f"name one after a #: {', '.join(f'#{name}' for name in names)}"
+            raise ReplayError("the recording is of several models", mend=mend)
+        self.name = f"replay of {names[0] if names else 'nothing'}"
+        for entry in self.entries:
+            made = dict(entry.sampling)
+            if sampling is not None and made != sampling.given():
+                problem = f"the recording of {entry.model} was made with {_named(made)}"
+                raise ReplayError(problem, mend=f"replay it so, or record it with {_named(sampling.given())}")
 
     @classmethod
-    def from_file(cls, path: Path) -> "Replay":
-        """A recording.
+    def named(cls, name: str, sampling: Sampling | None = None) -> "Replay":
+        """A recording, as `--model replay:` names it: `FILE`, or `FILE#MODEL` for one model of several.
 
         Raises:
-            ReplayError: the file cannot be read, or is no recording.
+            ReplayError: the file cannot be read, is no recording, or not one of that model and sampling.
+        """
+        path, mark, model = name.rpartition("#")
+        if not mark or Path(name).is_file():
+            return cls.from_file(Path(name), sampling=sampling)
+        return cls.from_file(Path(path), model, sampling)
+
+    @classmethod
+    def from_file(cls, path: Path, model: str | None = None, sampling: Sampling | None = None) -> "Replay":
+        """A recording; of a model, where one is named.
+
+        Raises:
+            ReplayError: the file cannot be read, is no recording, or not one of that model and sampling.
         """
         text = read_text(path, str(path), limit=MAX_SNAPSHOT, error=ReplayError)
-        lines = enumerate(text.splitlines(), 1)
-        return cls([_entry(line, Where(str(path), number)) for number, line in lines])
+        entries = [_entry(line, Where(str(path), number)) for number, line in enumerate(text.splitlines(), 1)]
+        if model is None:
+            return cls(entries, sampling)
+        chosen = [entry for entry in entries if entry.model == model]
+        if not chosen:
+            names = ", ".join(dict.fromkeys(entry.model for entry in entries)) or "nobody"
+            raise ReplayError(f"{path} has no reply of {model}", mend=f"it has those of {names}", name=model)
+        return cls(chosen, sampling)
 
     def begin(self, case: Bound, repeat: int = 0) -> Mind:
         """Begin a case."""
@@ -127,6 +169,10 @@ class _Replayed:
             if entry.asked == asked:
                 return entry.reply
         raise ReplayError(_missed(self.turn, asked, here), mend="record it anew", name=self.case)
+
+
+def _named(sampling: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in sampling.items()) or "nothing set"
 
 
 def asked_of(request: Request) -> dict[str, str]:
@@ -152,6 +198,7 @@ def _entry(line: str, where: Where) -> Entry:
             data["turn"],
             dict(data["asked"]),
             dict(data["reply"]),
+            dict(data.get("sampling", {})),
         )
     except (ValueError, KeyError, TypeError, RecursionError):
         raise ReplayError(
