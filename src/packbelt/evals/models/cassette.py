@@ -1,8 +1,8 @@
 """Record a model's replies, and replay them: a live run that can be played again without the model.
 
-A reply belongs to the whole request that it answered, the model, its sampling and the repeat. What changes a
-belt, a prompt or an answer changes the requests, so that a recording that is no longer true is an error and never
-a result. A request's headers are not in it, and so no key.
+A reply belongs to the whole request that it answered, the model, its sampling and the repeat. What
+changes a belt, a prompt or an answer changes the requests, so that a recording that is no longer true is an
+error and never a result. The headers of a request are not in it, and so no key is.
 """
 
 import json

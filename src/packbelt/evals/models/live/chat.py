@@ -1,4 +1,4 @@
-"""Messages of Chat Completions as pydantic-ai's, and its replies as theirs. Arguments stay as they were written."""
+"""Messages of Chat Completions as pydantic-ai's, and its replies as theirs. Arguments stay as written."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from packbelt.evals.models.model import ModelError
 from packbelt.model import PackbeltError
@@ -81,7 +80,8 @@ def check(provider: str, endpoint: Endpoint) -> None:
 @asynccontextmanager
 async def _openai(name: str, endpoint: Endpoint) -> AsyncIterator["Client"]:
     from openai import AsyncOpenAI  # noqa: PLC0415 - an extra
-    from pydantic_ai.models.openai import OpenAIChatModel, OpenAIModelProfile  # noqa: PLC0415
+    from pydantic_ai.models.openai import OpenAIChatModel  # noqa: PLC0415
+    from pydantic_ai.profiles.openai import OpenAIModelProfile  # noqa: PLC0415
     from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415
 
     said = OpenAIModelProfile(json_schema_transformer=None)
@@ -95,7 +95,8 @@ async def _openai(name: str, endpoint: Endpoint) -> AsyncIterator["Client"]:
 @asynccontextmanager
 async def _anthropic(name: str, endpoint: Endpoint) -> AsyncIterator["Client"]:
     from anthropic import AsyncAnthropic  # noqa: PLC0415 - an extra
-    from pydantic_ai.models.anthropic import AnthropicModel, AnthropicModelProfile  # noqa: PLC0415
+    from pydantic_ai.models.anthropic import AnthropicModel  # noqa: PLC0415
+    from pydantic_ai.profiles.anthropic import AnthropicModelProfile  # noqa: PLC0415
     from pydantic_ai.providers.anthropic import AnthropicProvider  # noqa: PLC0415
 
     given = _given(endpoint, "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
@@ -163,13 +164,6 @@ def fault(error: "AgentRunError", name: str) -> PackbeltError:
     return EndpointError(
         f"the endpoint of {name} failed{said}", mend="see whether it is up, and speaks the protocol"
     )
-
-
-def shown(url: str) -> str:
-    """An address without what may be a secret: neither user, password, query nor path."""
-    parts = urlsplit(url)
-    port = f":{parts.port}" if parts.port else ""
-    return f"{parts.scheme}://{parts.hostname or ''}{port}"
 
 
 def _body(error: Exception) -> Mapping[str, Any]:

@@ -1,7 +1,7 @@
 """A model behind an endpoint."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from packbelt.evals.bound import Bound
 from packbelt.evals.models.live.chat import message_of, messages_of, tools_of
@@ -44,12 +44,12 @@ class Live:
         """What goes with each request; what is not set is left to the endpoint."""
         from pydantic_ai.settings import ModelSettings  # noqa: PLC0415 - an extra
 
-        seed = {"seed": repeat} if self.provider.seeds else {}
-        return ModelSettings(**seed, **self.sampling.given())  # type: ignore[typeddict-item]
+        said = ModelSettings(seed=repeat) if self.provider.seeds else ModelSettings()
+        return cast("ModelSettings", {**said, **self.sampling.given()})
 
 
 class _Asked:
-    """One case. Each request has a client of its own: none outlives it, in whatever loop the case is played."""
+    """One case. Each request has a client of its own, which does not outlive it: any loop will do."""
 
     def __init__(self, live: Live, repeat: int) -> None:
         self.live, self.repeat = live, repeat
