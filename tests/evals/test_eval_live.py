@@ -71,8 +71,8 @@ def case_of(*expect, **more):
     return Case("keep", "orchestrator", said, tuple((one,) for one in expect), snapshot=now, **more)
 
 
-def ask(workspace, server, protocol, case=None, repeat=0, *, sampling=None, model=None, **endpoint):
-    live = model or model_named(f"{protocol}/m", sampling, Endpoint(server.base(protocol), **endpoint))
+def ask(workspace, server, protocol, case=None, repeat=0, *, sampling="", model=None, **endpoint):
+    live = model or model_named(f"{protocol}/m{sampling}", Endpoint(server.base(protocol), **endpoint))
     return anyio.run(run_case, workspace, bound(workspace, case or case_of("to_keeper")), live, repeat)
 
 
@@ -160,8 +160,8 @@ def test_thinking_goes_back_to_the_endpoint_that_signed_it(fleet):
 def test_the_repeat_is_the_seed_and_only_what_is_set_is_sent(fleet):
     with LiveEndpoint(hands_over) as server:
         ask(fleet, server, "openai", repeat=3)
-        ask(fleet, server, "openai", sampling=Sampling(temperature=0, max_tokens=9))
-        ask(fleet, server, "anthropic", repeat=3, sampling=Sampling(temperature=0.5, max_tokens=9))
+        ask(fleet, server, "openai", sampling="?temperature=0&max_tokens=9")
+        ask(fleet, server, "anthropic", repeat=3, sampling="?max_tokens=9&temperature=0.50")
     plain, sampled, other = (server.asked[i].body for i in (0, 2, 4))
     assert plain["seed"] == 3
     assert not {"temperature", "max_tokens", "max_completion_tokens"} & set(plain)
@@ -180,7 +180,7 @@ def test_the_key_comes_from_the_environment_and_is_said_nowhere(fleet, monkeypat
     monkeypatch.setenv(variable, KEY)
     entries = []
     with LiveEndpoint(hands_over) as server:
-        live = Recorder(model_named(f"{protocol}/m", None, Endpoint(server.base(protocol))), entries.append)
+        live = Recorder(model_named(f"{protocol}/m", Endpoint(server.base(protocol))), entries.append)
         report = ask(fleet, server, protocol, model=live)
         sent = server.asked[0].headers
     assert KEY in (sent.get("authorization", "") + sent.get("x-api-key", ""))
@@ -271,7 +271,7 @@ def test_no_more_requests_at_once_than_allowed(fleet):
                 tasks.start_soon(run_case, fleet, bound(fleet, case_of("to_keeper")), live, repeat)
 
     with LiveEndpoint(answer) as server:
-        live = model_named("openai/m", None, Endpoint(server.base("openai"), max_connections=2))
+        live = model_named("openai/m", Endpoint(server.base("openai"), max_connections=2))
         anyio.run(several, live)
         anyio.run(several, live)  # another loop
     assert (most, len(server.asked)) == (2, 12)
@@ -279,22 +279,19 @@ def test_no_more_requests_at_once_than_allowed(fleet):
 
 @pytest.fixture(params=PROTOCOLS)
 def recorded(request, fleet, tmp_path):
-    """Two repeats of two cases, recorded: the file, what was played, and their reports."""
-    cases = [case_of("to_keeper"), case_of("clock", answers={"clock": "12:00"})]
+    """Two repeats of a case, recorded: the file, what was played, and their reports."""
     file = tmp_path / "kept.jsonl"
     with LiveEndpoint(hands_over) as server, file.open("w") as lines:
-        live = model_named(
-            f"{request.param}/m", Sampling(temperature=0), Endpoint(server.base(request.param))
-        )
+        live = model_named(f"{request.param}/m?temperature=0", Endpoint(server.base(request.param)))
         model = Recorder(live, lambda entry: lines.write(entry.to_line()))
-        played = [(case, repeat) for case in cases[:1] for repeat in (0, 1)]
+        played = [(case_of("to_keeper"), repeat) for repeat in (0, 1)]
         reports = [ask(fleet, server, "", case, repeat, model=model) for case, repeat in played]
     return file, played, reports
 
 
 def test_a_recording_replays_to_the_same_outcomes_without_an_endpoint(fleet, recorded):
     file, played, reports = recorded
-    again = model_named(f"replay:{file}", Sampling(temperature=0))
+    again = model_named(f"replay:{file}")
     replay = partial(ask, fleet, None, "", model=again)
     assert [replay(case, repeat) for case, repeat in played] == reports
     (other,) = [replay(played[0][0], 2)]
@@ -302,18 +299,26 @@ def test_a_recording_replays_to_the_same_outcomes_without_an_endpoint(fleet, rec
     assert "has no reply number 1 for this case" in other.trace.error
 
 
+def test_the_sampling_is_a_part_of_the_name():
+    assert Sampling(0.5).of("openai/m?max_tokens=9") == "openai/m?temperature=0.5&max_tokens=9"
+    assert Sampling().of("openai/m") == "openai/m"
+    assert Sampling.read("max_tokens=9&temperature=0.50") == Sampling(0.5, 9)
+    for wrong in ("top_k=3", "temperature=warm", "temperature=-1", "temperature=nan", "max_tokens=0", "x"):
+        with pytest.raises(PackbeltError, match=r"is no sampling; write \?temperature=0&max_tokens=512"):
+            model_named(f"openai/m?{wrong}")
+
+
 def test_a_recording_of_another_sampling_or_model_is_not_replayed(fleet, recorded):
     file, played, reports = recorded
     name = json.loads(file.read_text().splitlines()[0])["model"]
-    with pytest.raises(
-        ReplayError, match=r"was made with temperature 0\.?0*; replay it so, or record it with"
-    ):
-        model_named(f"replay:{file}", Sampling(temperature=1))
-    with pytest.raises(ReplayError, match="has no reply of openai/other; it has those of"):
-        model_named(f"replay:{file}#openai/other")
+    assert name.endswith("/m?temperature=0")
+    for other in ("openai/other", name.replace("=0", "=1")):
+        with pytest.raises(ReplayError) as error:
+            model_named(f"replay:{file}#{other}")
+        assert f"has no reply of {other}; it has those of {name}" in str(error.value)
     both = file.read_text() + file.read_text().replace(name, "openai/other")
     file.write_text(both)
-    with pytest.raises(ReplayError, match="is of several models; name one after a #"):
+    with pytest.raises(ReplayError, match="is of several models; name one of them after the file: #"):
         model_named(f"replay:{file}")
     chosen = model_named(f"replay:{file}#{name}")
     assert isinstance(chosen, Replay)

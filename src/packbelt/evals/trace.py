@@ -79,12 +79,16 @@ class Reply:
         text: what it said.
         calls: what it called, in order.
         usage: what it took; None where the model does not say.
+        belt: tokens of the tools and of the sections that it was sent, under o200k_base.
+        prefix: tokens of the tools and of the whole prompt: of all that stands before the conversation.
     """
 
     advertised: tuple[str, ...]
     text: str
     calls: tuple[Made, ...] = ()
     usage: Usage | None = None
+    belt: int = 0
+    prefix: int = 0
 
 
 @dataclass(frozen=True, slots=True)

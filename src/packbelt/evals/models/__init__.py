@@ -4,8 +4,8 @@ from packbelt.catalog.near import listed, suggestion
 from packbelt.evals.models.bots import BOTS, bot, scripted
 from packbelt.evals.models.cassette import Recorder, Replay, ReplayError
 from packbelt.evals.models.lexical import Lexical
-from packbelt.evals.models.live import PROVIDERS, Endpoint, EndpointError, Live
-from packbelt.evals.models.model import Mind, Model, ModelError, Request, Sampling, call, say
+from packbelt.evals.models.live import PROVIDERS, Endpoint, EndpointError, Live, Sampling
+from packbelt.evals.models.model import Mind, Model, ModelError, Request, call, say
 from packbelt.evals.models.scripted import Scripted
 from packbelt.model import PackbeltError
 
@@ -15,24 +15,24 @@ REPLAY = "replay:"
 """What stands before a recording's file."""
 
 
-def model_named(name: str, sampling: Sampling | None = None, endpoint: Endpoint | None = None) -> Model:
+def model_named(name: str, endpoint: Endpoint | None = None) -> Model:
     """The model of a name.
 
     Args:
-        name: one of `MODELS`, `replay:FILE` or `replay:FILE#MODEL`, `openai/MODEL` or `anthropic/MODEL`.
-        sampling: how a live model samples; with it, a recording must have been made so.
+        name: one of `MODELS`, `replay:FILE` or `replay:FILE#MODEL`, `openai/MODEL` or `anthropic/MODEL`; how
+            that samples can follow, as in `openai/MODEL?temperature=0&max_tokens=512`.
         endpoint: how a live model is asked.
 
     Raises:
         PackbeltError: there is none.
         EndpointError: a live model cannot be asked from here.
-        ReplayError: a recording cannot be read, or is of another model or sampling.
+        ReplayError: a recording cannot be read, or has nothing of that model.
     """
     if name.startswith(REPLAY):
-        return Replay.named(name.removeprefix(REPLAY), sampling)
+        return Replay.named(name.removeprefix(REPLAY))
     provider, slash, model = name.partition("/")
     if slash and model and provider in PROVIDERS:
-        return Live(name, sampling, endpoint)
+        return Live(name, endpoint)
     if name not in MODELS:
         others = (f"{REPLAY}FILE", *(f"{provider}/MODEL" for provider in PROVIDERS))
         mend = suggestion(name, MODELS, otherwise=f"there are: {listed((*MODELS, *others))}")

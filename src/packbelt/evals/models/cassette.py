@@ -1,19 +1,19 @@
 """Record a model's replies, and replay them: a live run that can be played again without the model.
 
-A reply belongs to the whole request that it answered, the model, its sampling and the repeat. What
+A reply belongs to the whole request that it answered, to the model with its sampling, and to the repeat. What
 changes a belt, a prompt or an answer changes the requests, so that a recording that is no longer true is an
 error and never a result. The headers of a request are not in it, and so no key is.
 """
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from packbelt.catalog.text import MAX_SNAPSHOT, read_text
 from packbelt.evals.bound import Bound
-from packbelt.evals.models.model import Mind, Model, Request, Sampling
+from packbelt.evals.models.model import Mind, Model, Request
 from packbelt.model import PackbeltError, Where
 from packbelt.model.encode import digest
 
@@ -30,13 +30,12 @@ class Entry:
     """One reply of a recording.
 
     Attributes:
-        model: who gave it.
+        model: who gave it, its sampling included.
         case: the case's id.
         repeat: how often the case was played before.
         turn: the reply's number in its case.
         asked: the digest of each part of the request.
         reply: the assistant's message.
-        sampling: how the model sampled; what was left to its endpoint is not there.
     """
 
     model: str
@@ -45,18 +44,10 @@ class Entry:
     turn: int
     asked: Mapping[str, str]
     reply: Mapping[str, Any]
-    sampling: Mapping[str, Any] = field(default_factory=dict)
 
     def to_line(self) -> str:
         """The entry as a line of a recording."""
-        data: dict[str, Any] = {
-            "model": self.model,
-            "case": self.case,
-            "repeat": self.repeat,
-            "turn": self.turn,
-        }
-        if self.sampling:
-            data["sampling"] = dict(self.sampling)
+        data = {"model": self.model, "case": self.case, "repeat": self.repeat, "turn": self.turn}
         return json.dumps({**data, "asked": dict(self.asked), "reply": self.reply}, ensure_ascii=True) + "\n"
 
 
@@ -77,6 +68,11 @@ class Recorder:
         """As the model's own."""
         return self.model.name
 
+    @property
+    def concurrency(self) -> int:
+        """As the model's own."""
+        return getattr(self.model, "concurrency", 1)
+
     def begin(self, case: Bound, repeat: int = 0) -> Mind:
         """Begin a case."""
         return _Recorded(self, case.case.id, repeat, self.model.begin(case, repeat))
@@ -91,9 +87,7 @@ class _Recorded:
         self.turn += 1
         asked = asked_of(request)
         reply = await self.mind.reply(request)
-        model = self.recorder.model
-        sampling = getattr(model, "sampling", Sampling()).given()
-        self.recorder.keep(Entry(model.name, self.case, self.repeat, self.turn, asked, reply, sampling))
+        self.recorder.keep(Entry(self.recorder.name, self.case, self.repeat, self.turn, asked, reply))
         return reply
 
 
@@ -102,53 +96,47 @@ class Replay:
 
     Args:
         entries: the recording, of one model.
-        sampling: how it must have been made; None for any way.
 
     Raises:
-        ReplayError: it is of several models, or was made otherwise.
+        ReplayError: it is of several.
     """
 
-    def __init__(self, entries: Sequence[Entry], sampling: Sampling | None = None) -> None:
+    def __init__(self, entries: Sequence[Entry]) -> None:
         self.entries = tuple(entries)
         names = list(dict.fromkeys(entry.model for entry in self.entries))
         if len(names) > 1:
-            mend = f"name one after a #: {', '.join(f'#{name}' for name in names)}"
+            mend = f"name one of them after the file: {' or '.join(f'#{name}' for name in names)}"
             raise ReplayError("the recording is of several models", mend=mend)
         self.name = f"replay of {names[0] if names else 'nothing'}"
-        for entry in self.entries:
-            made = dict(entry.sampling)
-            if sampling is not None and made != sampling.given():
-                problem = f"the recording of {entry.model} was made with {_named(made)}"
-                raise ReplayError(problem, mend=f"replay it so, or record it with {_named(sampling.given())}")
 
     @classmethod
-    def named(cls, name: str, sampling: Sampling | None = None) -> "Replay":
+    def named(cls, name: str) -> "Replay":
         """A recording, as `--model replay:` names it: `FILE`, or `FILE#MODEL` for one model of several.
 
         Raises:
-            ReplayError: the file cannot be read, is no recording, or not one of that model and sampling.
+            ReplayError: the file cannot be read, is no recording, or has nothing of that model.
         """
         path, mark, model = name.rpartition("#")
         if not mark or Path(name).is_file():
-            return cls.from_file(Path(name), sampling=sampling)
-        return cls.from_file(Path(path), model, sampling)
+            return cls.from_file(Path(name))
+        return cls.from_file(Path(path), model)
 
     @classmethod
-    def from_file(cls, path: Path, model: str | None = None, sampling: Sampling | None = None) -> "Replay":
-        """A recording; of a model, where one is named.
+    def from_file(cls, path: Path, model: str | None = None) -> "Replay":
+        """A recording; of one model, where that is named.
 
         Raises:
-            ReplayError: the file cannot be read, is no recording, or not one of that model and sampling.
+            ReplayError: the file cannot be read, is no recording, or has nothing of that model.
         """
         text = read_text(path, str(path), limit=MAX_SNAPSHOT, error=ReplayError)
         entries = [_entry(line, Where(str(path), number)) for number, line in enumerate(text.splitlines(), 1)]
         if model is None:
-            return cls(entries, sampling)
+            return cls(entries)
         chosen = [entry for entry in entries if entry.model == model]
         if not chosen:
             names = ", ".join(dict.fromkeys(entry.model for entry in entries)) or "nobody"
             raise ReplayError(f"{path} has no reply of {model}", mend=f"it has those of {names}", name=model)
-        return cls(chosen, sampling)
+        return cls(chosen)
 
     def begin(self, case: Bound, repeat: int = 0) -> Mind:
         """Begin a case."""
@@ -169,10 +157,6 @@ class _Replayed:
             if entry.asked == asked:
                 return entry.reply
         raise ReplayError(_missed(self.turn, asked, here), mend="record it anew", name=self.case)
-
-
-def _named(sampling: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in sampling.items()) or "nothing set"
 
 
 def asked_of(request: Request) -> dict[str, str]:
@@ -198,7 +182,6 @@ def _entry(line: str, where: Where) -> Entry:
             data["turn"],
             dict(data["asked"]),
             dict(data["reply"]),
-            dict(data.get("sampling", {})),
         )
     except (ValueError, KeyError, TypeError, RecursionError):
         raise ReplayError(

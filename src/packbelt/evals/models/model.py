@@ -26,24 +26,6 @@ class Request:
     messages: Sequence[Mapping[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Sampling:
-    """How a model samples; what is None is left to its endpoint.
-
-    Attributes:
-        temperature: of the distribution.
-        max_tokens: of one reply.
-    """
-
-    temperature: float | None = None
-    max_tokens: int | None = None
-
-    def given(self) -> dict[str, int | float]:
-        """What is set, by name."""
-        said = {"temperature": self.temperature, "max_tokens": self.max_tokens}
-        return {name: value for name, value in said.items() if value is not None}
-
-
 class Mind(Protocol):
     """A model at work on one case."""
 

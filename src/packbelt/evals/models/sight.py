@@ -14,6 +14,9 @@ from packbelt.evals.models.model import Request
 from packbelt.model import NATIVE
 
 _PACK = re.compile(r"^- ([^\s:]+): (.*)$", re.MULTILINE)
+_HEADING = re.compile(r"^## +(.+?) *$", re.MULTILINE)
+_NAMED = re.compile(r"`([A-Za-z0-9_-]+)`(?! with pack )")
+_INSIDE = re.compile(r"with pack `[^`]*`(?: and tool `[^`]*`)?")
 _BLOCK = re.compile(r"^([A-Za-z0-9_.-]+)(?:: (.*))?\n(\{.*\})$", re.MULTILINE)
 
 
@@ -97,6 +100,21 @@ class Sight:
     def last_answer(self) -> str:
         """What the last call was answered with."""
         return self.answers.get(self.calls[-1][0], "") if self.calls else ""
+
+    def named_under(self, heading: str) -> list[str]:
+        """The tools that a section of the prompt names to be called as such, in order.
+
+        Args:
+            heading: of the section, without its `##`.
+        """
+        system = "\n".join(_text(one.get("content")) for one in self.request.messages[:1])
+        parts = _HEADING.split(system)
+        text = "\n".join(part for title, part in zip(parts[1::2], parts[2::2], strict=True) if title == heading)
+        return _NAMED.findall(_INSIDE.sub("", text))
+
+    def known(self, name: str) -> Seen:
+        """A tool as it is advertised, or by its name alone where it is not."""
+        return self.advertised.get(name) or Seen(name, "", {})
 
     def nearest_packs(self, said: str) -> list[str]:
         """The packs not yet opened that fit some words, best first."""

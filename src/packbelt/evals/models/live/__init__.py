@@ -6,5 +6,6 @@ that heed `retry-after`, time-outs, the number of requests at once and the usage
 
 from packbelt.evals.models.live.endpoint import PROVIDERS, Endpoint, EndpointError
 from packbelt.evals.models.live.live import Live
+from packbelt.evals.models.live.sampling import Sampling
 
-__all__ = ["PROVIDERS", "Endpoint", "EndpointError", "Live"]
+__all__ = ["PROVIDERS", "Endpoint", "EndpointError", "Live", "Sampling"]

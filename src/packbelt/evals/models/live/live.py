@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, cast
 from packbelt.evals.bound import Bound
 from packbelt.evals.models.live.chat import message_of, messages_of, tools_of
 from packbelt.evals.models.live.endpoint import PROVIDERS, Endpoint, check, fault
-from packbelt.evals.models.model import Mind, Request, Sampling
+from packbelt.evals.models.live.sampling import Sampling
+from packbelt.evals.models.model import Mind, Request
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
@@ -17,22 +18,30 @@ class Live:
     """A model behind an endpoint.
 
     Args:
-        name: `openai/MODEL` for Chat Completions, `anthropic/MODEL` for Messages.
-        sampling: how it samples.
+        name: `openai/MODEL` for Chat Completions, `anthropic/MODEL` for Messages; how it samples can follow,
+            as in `openai/MODEL?temperature=0&max_tokens=512`.
         endpoint: how it is asked.
 
+    Attributes:
+        name: as given, the sampling in its one spelling.
+        concurrency: cases that may be under way at a time.
+
     Raises:
+        PackbeltError: what follows the name is no sampling.
         EndpointError: no key is set, or the packages of `packbelt[evals]` are missing.
         KeyError: the name begins with neither.
     """
 
-    def __init__(self, name: str, sampling: Sampling | None = None, endpoint: Endpoint | None = None) -> None:
-        provider, _, self.model = name.partition("/")
+    def __init__(self, name: str, endpoint: Endpoint | None = None) -> None:
+        plain, _, said = name.partition("?")
+        provider, _, self.model = plain.partition("/")
         self.provider = PROVIDERS[provider]
-        self.name, self.sampling, self.endpoint = name, sampling or Sampling(), endpoint or Endpoint()
+        self.sampling = Sampling.read(said)
+        self.name, self.endpoint = self.sampling.of(plain), endpoint or Endpoint()
         check(provider, self.endpoint)
         from pydantic_ai.concurrency import ConcurrencyLimiter  # noqa: PLC0415 - an extra
 
+        self.concurrency = self.endpoint.max_connections
         self.limiter = ConcurrencyLimiter(self.endpoint.max_connections)
 
     def begin(self, case: Bound, repeat: int = 0) -> Mind:
