@@ -7,6 +7,7 @@ report.within, report.outcomes
 
 from packbelt.evals.bound import Bound, bound
 from packbelt.evals.cases import Case, Message, Suite, Wish
+from packbelt.evals.costs import Costs, costs_of
 from packbelt.evals.executors import Bench, Executor, Job, Local
 from packbelt.evals.experiment import run_trials
 from packbelt.evals.files import choose, read_suites
@@ -28,7 +29,8 @@ from packbelt.evals.outcomes import RESULTS, Result, Verdict, classify
 from packbelt.evals.report import CaseReport, Rate, SuiteReport, again, read_report
 from packbelt.evals.results import Header, Results, ResultsError, read_results
 from packbelt.evals.run import run_case, run_suite
-from packbelt.evals.trace import Ended, Expected, Fault, Made, Reply, Trace, Usage
+from packbelt.evals.summary import Summary, summaries
+from packbelt.evals.trace import Ended, Expected, Fault, Made, Reply, Tokens, Trace, Usage
 from packbelt.evals.trials import Condition, Played, Trial, grid
 
 __all__ = [
@@ -41,6 +43,7 @@ __all__ = [
     "Case",
     "CaseReport",
     "Condition",
+    "Costs",
     "Ended",
     "Endpoint",
     "EndpointError",
@@ -66,6 +69,8 @@ __all__ = [
     "Sampling",
     "Suite",
     "SuiteReport",
+    "Summary",
+    "Tokens",
     "Trace",
     "Trial",
     "Usage",
@@ -75,6 +80,7 @@ __all__ = [
     "bound",
     "choose",
     "classify",
+    "costs_of",
     "grid",
     "model_named",
     "mutations_of",
@@ -85,4 +91,5 @@ __all__ = [
     "run_suite",
     "run_trials",
     "score",
+    "summaries",
 ]

@@ -12,7 +12,7 @@ from packbelt.catalog.tokens import count
 from packbelt.evals.bound import is_web, owners
 from packbelt.evals.cases import Case
 from packbelt.evals.models.model import Mind, ModelError, Request
-from packbelt.evals.trace import Ended, Made, Reply, Usage
+from packbelt.evals.trace import Ended, Made, Reply, Tokens, Usage
 from packbelt.live.agent import LiveAgent
 from packbelt.model import Answer, Call, Outcome, ToolCall, ToolResult
 from packbelt.model.encode import canonical
@@ -48,15 +48,23 @@ class Player:
         Raises:
             ModelError: the model gave no reply, or none that can be read.
         """
+        turn = await agent.turn()
+        form = turn.compile(TARGET, strict=False)
         for _ in range(self.case.steps):
-            turn = await agent.turn()
-            form = turn.compile(TARGET, strict=False)
+            now = await agent.turn()
+            if now is not turn:
+                turn, form = now, now.compile(TARGET, strict=False)
             message, calls, usage = await self._ask(form, mind)
             facts = [_facts(turn.belt, form, call) for call in calls]
             results = [self._told(*pair) for pair in zip(facts, await turn.run(calls), strict=True)]
             made = tuple(_made(*pair) for pair in zip(facts, results, strict=True))
-            belt, prefix = turn.cost.total, turn.cost.tools + count(form.system)
-            self.replies.append(Reply(_names(form), form.text(message), made, usage, belt, prefix))
+            tokens = Tokens(
+                belt=turn.cost.total,
+                prefix=turn.cost.tools + count(form.system),
+                conversation=sum(map(_tokens, self.messages)),
+                reply=_tokens(message),
+            )
+            self.replies.append(Reply(_names(form), form.text(message), made, usage, tokens))
             if not calls:
                 return Ended.ANSWERED
             self.messages += [message, *form.results(results)]
@@ -86,6 +94,15 @@ class Player:
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ModelError(f"its reply cannot be read ({type(error).__name__})") from None
         return message, [replace(call, name=str(call.name)) for call in calls], usage
+
+
+def _tokens(message: Mapping[str, Any]) -> int:
+    """Tokens of a message's text and calls, without what a provider puts around them."""
+    content = message.get("content")
+    texts = [content if isinstance(content, str) else canonical(content) if content else ""]
+    for call in message.get("tool_calls") or ():
+        texts += [str(call["function"].get("name")), str(call["function"].get("arguments"))]
+    return sum(map(count, texts))
 
 
 def _usage(said: Mapping[str, Any] | None) -> Usage | None:
