@@ -124,7 +124,7 @@ def test_what_the_model_s_endpoint_fails_at_is_inspect_s_error_and_no_score(seed
 
     log = played(routing(), fails, fail_on_error=False)
     (failed,) = [sample for sample in log.samples if sample.error]
-    assert (failed.id, failed.scores) == ("skill-install-from-source", None)
+    assert (failed.id, failed.scores) == ("skill-install-from-source", {})
     assert "unplugged" in failed.error.message
     assert rates(log) == {"first_step": 1, "within_steps": 1}
 

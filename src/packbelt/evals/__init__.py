@@ -12,6 +12,7 @@ from packbelt.evals.executors import Bench, Executor, Job, Local
 from packbelt.evals.experiment import run_trials
 from packbelt.evals.files import choose, read_suites
 from packbelt.evals.layouts import LAYOUTS
+<<<<<<< HEAD
 from packbelt.evals.models import (
     MODELS,
     Endpoint,
@@ -25,6 +26,10 @@ from packbelt.evals.models import (
     model_named,
 )
 from packbelt.evals.mutations import MUTATIONS, mutations_of, score
+=======
+from packbelt.evals.models import MODELS, Model, ModelError, Recorder, Replay, ReplayError, model_named
+from packbelt.evals.mutations import MUTATIONS, Noticed, Score, mutations_of, score
+>>>>>>> wt3-trials
 from packbelt.evals.outcomes import RESULTS, Result, Verdict, classify
 from packbelt.evals.report import CaseReport, Rate, SuiteReport, again, read_report
 from packbelt.evals.results import Header, Results, ResultsError, read_results
@@ -57,6 +62,7 @@ __all__ = [
     "Message",
     "Model",
     "ModelError",
+    "Noticed",
     "Played",
     "Rate",
     "Recorder",
@@ -66,7 +72,11 @@ __all__ = [
     "Result",
     "Results",
     "ResultsError",
+<<<<<<< HEAD
     "Sampling",
+=======
+    "Score",
+>>>>>>> wt3-trials
     "Suite",
     "SuiteReport",
     "Summary",

@@ -1,4 +1,4 @@
-"""What a case costs in tokens, without and with the provider's cache, to stand beside how often it succeeds."""
+"""What a case costs in tokens, without and with the provider's cache."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,8 @@ from packbelt.evals.trace import Reply, Tokens, Usage
 
 READ = 0.1
 """What a token costs that is read from the cache, of one that is not: the list price of Anthropic (for all
-models) and of OpenAI (since gpt-5), as of 2026-11. What writing costs (Anthropic: 1.25) is left out."""
+models) and of OpenAI (since gpt-5; 0.25 or 0.5 for older ones). What writing costs more (Anthropic: 1.25) is
+left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,7 @@ def costs_of(cases: Sequence[CaseReport]) -> Costs | None:
         cases=len(counted),
         turns=turns / len(counted),
         belt=sum(one.belt for each in counted for one in each) / turns,
-        case=sum(one.prefix + one.conversation + one.reply for each in counted for one in each)
-        / len(counted),
+        case=sum(_whole(one) for each in counted for one in each) / len(counted),
         cached=sum(map(_with_cache, counted)) / len(counted),
         usage=_usage([reply for case in cases for reply in case.trace.replies]),
     )
@@ -74,6 +74,10 @@ def costs_of(cases: Sequence[CaseReport]) -> Costs | None:
 
 def _counted(replies: Sequence[Reply]) -> list[Tokens]:
     return [reply.tokens for reply in replies if reply.tokens is not None]
+
+
+def _whole(one: Tokens) -> int:
+    return one.prefix + one.conversation + one.reply
 
 
 def _with_cache(requests: Sequence[Tokens]) -> float:

@@ -9,6 +9,7 @@ from packbelt.belt import Belt
 from packbelt.belt.arguments import parse
 from packbelt.belt.gate import Denial, admit
 from packbelt.catalog.tokens import count
+from packbelt.cost import Cost
 from packbelt.evals.bound import is_web, owners
 from packbelt.evals.cases import Case
 from packbelt.evals.models.model import Mind, ModelError, Request
@@ -17,6 +18,7 @@ from packbelt.live.agent import LiveAgent
 from packbelt.model import Answer, Call, Outcome, ToolCall, ToolResult
 from packbelt.model.encode import canonical
 from packbelt.providers import Form
+from packbelt.turn import Turn
 
 TARGET = "openai-chat"
 """The form in which models are asked: it is what most endpoints speak."""
@@ -48,19 +50,16 @@ class Player:
         Raises:
             ModelError: the model gave no reply, or none that can be read.
         """
-        turn = await agent.turn()
-        form = turn.compile(TARGET, strict=False)
         for _ in range(self.case.steps):
-            now = await agent.turn()
-            if now is not turn:
-                turn, form = now, now.compile(TARGET, strict=False)
+            turn = await agent.turn()
+            form, belt = _compiled(turn)
             message, calls, usage = await self._ask(form, mind)
             facts = [_facts(turn.belt, form, call) for call in calls]
             results = [self._told(*pair) for pair in zip(facts, await turn.run(calls), strict=True)]
             made = tuple(_made(*pair) for pair in zip(facts, results, strict=True))
             tokens = Tokens(
-                belt=turn.cost.total,
-                prefix=turn.cost.tools + count(form.system),
+                belt=belt.total,
+                prefix=belt.tools + count(form.system),
                 conversation=sum(map(_tokens, self.messages)),
                 reply=_tokens(message),
             )
@@ -113,6 +112,16 @@ def _usage(said: Mapping[str, Any] | None) -> Usage | None:
     return Usage(
         said.get("prompt_tokens") or 0, said.get("completion_tokens") or 0, details.get("cached_tokens") or 0
     )
+
+
+def _compiled(turn: Turn) -> tuple[Form, Cost]:
+    """A turn as it is sent and what its belt costs, worked out once for all cases that have the same belt."""
+    belt = turn.belt
+    key = ("evals", belt.subject.scope)
+    known = belt.registry.memo.get(key)
+    if known is None or known[0] is not belt:
+        known = belt.registry.memo[key] = belt, turn.compile(TARGET, strict=False), turn.cost
+    return known[1], known[2]
 
 
 def _names(form: Form) -> tuple[str, ...]:

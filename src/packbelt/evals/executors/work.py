@@ -45,6 +45,7 @@ class Bench:
     Args:
         job: the job.
         models: the model of a name.
+        workspace: the job's workspace, where the caller has it loaded.
 
     Attributes:
         job: the job.
@@ -55,9 +56,14 @@ class Bench:
         WorkspaceError, SnapshotError: a file of the job cannot be used.
     """
 
-    def __init__(self, job: Job, models: Callable[[str], Model] = model_named) -> None:
+    def __init__(
+        self,
+        job: Job,
+        models: Callable[[str], Model] = model_named,
+        workspace: Workspace | None = None,
+    ) -> None:
         self.job = job
-        self.workspace = load(embedded_root() if job.workspace is None else job.workspace)
+        self.workspace = workspace or load(embedded_root() if job.workspace is None else job.workspace)
         now = None if job.snapshot is None else Snapshot.from_file(job.snapshot)
         self.suites = choose(read_suites(self.workspace, now), job.suite)
         self.cases: dict[tuple[str, str], Bound] = {

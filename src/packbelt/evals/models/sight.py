@@ -108,10 +108,9 @@ class Sight:
             heading: of the section, without its `##`.
         """
         system = "\n".join(_text(one.get("content")) for one in self.request.messages[:1])
-        parts = _HEADING.split(system)
-        text = "\n".join(
-            part for title, part in zip(parts[1::2], parts[2::2], strict=True) if title == heading
-        )
+        _, *parts = _HEADING.split(system)
+        under = zip(parts[::2], parts[1::2], strict=True)
+        text = "\n".join(part for title, part in under if title == heading)
         return _NAMED.findall(_INSIDE.sub("", text))
 
     def known(self, name: str) -> Seen:
