@@ -12,7 +12,6 @@ from packbelt.evals.executors import Bench, Executor, Job, Local
 from packbelt.evals.experiment import run_trials
 from packbelt.evals.files import choose, read_suites
 from packbelt.evals.layouts import LAYOUTS
-<<<<<<< HEAD
 from packbelt.evals.models import (
     MODELS,
     Endpoint,
@@ -25,11 +24,7 @@ from packbelt.evals.models import (
     Sampling,
     model_named,
 )
-from packbelt.evals.mutations import MUTATIONS, mutations_of, score
-=======
-from packbelt.evals.models import MODELS, Model, ModelError, Recorder, Replay, ReplayError, model_named
 from packbelt.evals.mutations import MUTATIONS, Noticed, Score, mutations_of, score
->>>>>>> wt3-trials
 from packbelt.evals.outcomes import RESULTS, Result, Verdict, classify
 from packbelt.evals.report import CaseReport, Rate, SuiteReport, again, read_report
 from packbelt.evals.results import Header, Results, ResultsError, read_results
@@ -72,11 +67,8 @@ __all__ = [
     "Result",
     "Results",
     "ResultsError",
-<<<<<<< HEAD
     "Sampling",
-=======
     "Score",
->>>>>>> wt3-trials
     "Suite",
     "SuiteReport",
     "Summary",

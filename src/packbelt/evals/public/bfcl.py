@@ -5,8 +5,9 @@
     packbelt -w bfcl eval --model lexical --layout flat
 
 BFCL asks each question with a few functions of its own. What a fleet has is one belt for all, so that the
-functions of `live_multiple` become the tools of servers that are all connected, and each of its questions has one
-expected tool among them. The questions of `irrelevance` have none. Apache-2.0; nothing of it is a part of packbelt.
+functions of `live_multiple` become the tools of servers that are all connected, and each of its questions has
+one expected tool among them. The questions of `irrelevance` have none. BFCL is under Apache-2.0; nothing of it
+is a part of packbelt.
 """
 
 import json
@@ -30,7 +31,7 @@ QUESTIONS, ANSWERS, NO_TOOL = (
     "BFCL_v4_irrelevance.json",
 )
 TOOLS, NONE = 100, 60
-"""How many tools the belt has at least, and how many questions without a tool there are, where nothing is said."""
+"""Tools that the belt has at least, and questions without a tool, where nothing is said."""
 _VERSIONED = re.compile(r"([A-Za-z]+)_(\d+)_(\w+)")
 _NOTICE = """\
 Made from the Berkeley Function Calling Leaderboard v4 (bfcl-eval), Apache-2.0, of the Gorilla project:

@@ -23,7 +23,7 @@ _NESTED = ("items", "additionalProperties")
 
 
 def mended(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema whose types JSON Schema knows; `any`, and what else it does not know, becomes no type at all."""
+    """A schema whose types JSON Schema knows; `any`, and what else it does not know, becomes no type."""
     found = {key: value for key, value in schema.items() if key != "type"}
     kind = schema.get("type")
     kind = TYPES.get(kind, kind) if isinstance(kind, str) else kind
