@@ -13,7 +13,7 @@ from packbelt.catalog.forms import native_tool
 from packbelt.evals.models.model import Request
 from packbelt.model import NATIVE
 
-_PACK = re.compile(r"^- ([^\s:]+): (.*)$", re.MULTILINE)
+_PACK = re.compile(r"^- (\S+): (.*)$", re.MULTILINE)
 _HEADING = re.compile(r"^## +(.+?) *$", re.MULTILINE)
 _NAMED = re.compile(r"`([A-Za-z0-9_-]+)`(?! with pack )")
 _INSIDE = re.compile(r"with pack `[^`]*`(?: and tool `[^`]*`)?")

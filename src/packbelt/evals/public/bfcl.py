@@ -2,12 +2,12 @@
 
     pip download --no-deps bfcl-eval==2026.3.23 && unzip -q bfcl_eval-*.whl
     python -m packbelt.evals.public.bfcl bfcl_eval/data --out bfcl
-    packbelt -w bfcl eval --model lexical --layout flat
+    packbelt eval -w bfcl --model lexical --layout all
 
 BFCL asks each question with a few functions of its own. What a fleet has is one belt for all, so that the
 functions of `live_multiple` become the tools of servers that are all connected, and each of its questions has
-one expected tool among them. The questions of `irrelevance` have none. BFCL is under Apache-2.0; nothing of it
-is a part of packbelt.
+one expected tool among them. The questions of `irrelevance` have none. BFCL is under Apache-2.0; nothing of
+it is a part of packbelt.
 """
 
 import json
@@ -193,7 +193,7 @@ def main(data: Path, out: Path, tools: int, none: int) -> None:
         path = out / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    click.echo(f"packbelt -w {out} eval --model lexical --layout flat")
+    click.echo(f"packbelt eval -w {out} --model lexical --layout all")
 
 
 if __name__ == "__main__":
