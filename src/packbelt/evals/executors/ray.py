@@ -1,7 +1,7 @@
 """The executor of a Ray cluster: trials are spread over workers on all of its nodes.
 
 What is played is sent to the workers: the workspace as it was read here, its cases and the models' names. A
-node needs packbelt in the same version, with what its models need (keys, weights), and no file of the workspace.
+node needs packbelt in the same version and what its models need (keys, weights), and no file of a workspace.
 """
 
 import logging
@@ -177,7 +177,7 @@ class Ray:
 
 
 class _Worker:
-    """Plays trials in a process of its own: an actor of Ray. Its successor after a death fetches the bench anew."""
+    """Plays trials in a process of its own: an actor of Ray. A successor fetches the bench anew."""
 
     bench: Bench | None = None
 
