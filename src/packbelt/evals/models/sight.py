@@ -55,8 +55,10 @@ class Sight:
 
     @property
     def packs(self) -> dict[str, str]:
-        """Id and summary of the packs that can be opened, as the opener names them."""
-        return dict(_PACK.findall(self.opener.description)) if self.opener else {}
+        """Id and summary of the packs that can be opened, as the opener names them: at once, or when asked."""
+        asked = (self.answers.get(identity, "") for identity, pack in self._openings if not pack)
+        texts = [self.opener.description, *asked] if self.opener else []
+        return {pack: said for text in texts for pack, said in _PACK.findall(text)}
 
     @cached_property
     def answers(self) -> dict[str, str]:

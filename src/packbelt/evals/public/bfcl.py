@@ -37,7 +37,7 @@ _NOTICE = """\
 Made from the Berkeley Function Calling Leaderboard v4 (bfcl-eval), Apache-2.0, of the Gorilla project:
 {questions} (`evals/bfcl.yaml` keeps their ids) and {none}.
 Changed: functions are tools of servers, `.` in a name is `_`, types are those of JSON Schema, one schema is
-kept where a name has several, and arguments are not compared.
+kept where a name has several, a server's instructions are its tools' names, and arguments are not compared.
 """
 _AGENT = """\
 ---
@@ -85,13 +85,14 @@ def place_of(function: str, group: str) -> Place:
     return Place(service, name, f"{service}/{name}") if dot else Place(f"set_{group}", function, function)
 
 
-def workspace_of(data: Path, tools: int = TOOLS, none: int = NONE) -> dict[str, str]:
+def workspace_of(data: Path, tools: int = TOOLS, none: int = NONE, *, mute: bool = False) -> dict[str, str]:
     """The files of a workspace, by their paths.
 
     Args:
         data: BFCL's `data` directory.
         tools: at least as many tools: the most asked-for servers are taken, each as a whole.
         none: as many questions for which no tool is right.
+        mute: servers say nothing of themselves; else each says the names of its tools, as BFCL's have no words.
 
     Raises:
         PackbeltError: this is not that directory.
@@ -124,7 +125,7 @@ def workspace_of(data: Path, tools: int = TOOLS, none: int = NONE) -> dict[str, 
         "prompts/agents/orchestrator.md": _AGENT,
         "NOTICE.md": notice,
         "evals/bfcl.yaml": yaml.safe_dump(suite, sort_keys=False, allow_unicode=True, width=110),
-        "evals/bfcl-tools.json": json.dumps(_snapshot(belt, functions), indent=1) + "\n",
+        "evals/bfcl-tools.json": json.dumps(_snapshot(belt, functions, mute=mute), indent=1) + "\n",
     }
 
 
@@ -161,7 +162,9 @@ def _spread(rows: Sequence[dict[str, Any]], count: int) -> list[dict[str, Any]]:
     return [rows[i * len(rows) // count] for i in range(count)]
 
 
-def _snapshot(belt: Mapping[str, Place], functions: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _snapshot(
+    belt: Mapping[str, Place], functions: Mapping[str, Mapping[str, Any]], *, mute: bool
+) -> dict[str, Any]:
     listed: defaultdict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
     for name, place in belt.items():
         schema = mended(functions[name]["parameters"])
@@ -169,7 +172,8 @@ def _snapshot(belt: Mapping[str, Place], functions: Mapping[str, Mapping[str, An
         listed[place.server].setdefault(place.tool, tool)
     now = Snapshot()
     for server, tools in listed.items():
-        now = now.connect(server, tools.values())
+        said = None if mute else ", ".join(tools)
+        now = now.connect(server, tools.values(), instructions=said)
     return now.to_data()
 
 
@@ -180,10 +184,11 @@ def _snapshot(belt: Mapping[str, Place], functions: Mapping[str, Mapping[str, An
 @click.option(
     "--none", default=NONE, show_default=True, type=click.IntRange(0), help="Questions without a tool."
 )
-def main(data: Path, out: Path, tools: int, none: int) -> None:
+@click.option("--mute", is_flag=True, help="Servers do not say the names of their tools.")
+def main(*, data: Path, out: Path, tools: int, none: int, mute: bool) -> None:
     """BFCL v4 from DATA, the directory bfcl_eval/data of the package bfcl-eval, as a workspace."""
     try:
-        files = workspace_of(data, tools, none)
+        files = workspace_of(data, tools, none, mute=mute)
         out.mkdir(parents=True)
     except FileExistsError:
         raise click.UsageError(f"{out} is there already; name a new directory") from None
