@@ -55,7 +55,7 @@ class Sight:
 
     @property
     def packs(self) -> dict[str, str]:
-        """Id and summary of the packs that can be opened, as the opener names them: at once, or when asked."""
+        """Id and summary of the packs that can be opened, as the opener names them: at once or when asked."""
         asked = (self.answers.get(identity, "") for identity, pack in self._openings if not pack)
         texts = [self.opener.description, *asked] if self.opener else []
         return {pack: said for text in texts for pack, said in _PACK.findall(text)}

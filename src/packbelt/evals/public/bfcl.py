@@ -92,7 +92,7 @@ def workspace_of(data: Path, tools: int = TOOLS, none: int = NONE, *, mute: bool
         data: BFCL's `data` directory.
         tools: at least as many tools: the most asked-for servers are taken, each as a whole.
         none: as many questions for which no tool is right.
-        mute: servers say nothing of themselves; else each says the names of its tools, as BFCL's have no words.
+        mute: servers say nothing of themselves; else each says the names of its tools.
 
     Raises:
         PackbeltError: this is not that directory.
@@ -140,8 +140,10 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 
 def _most_asked(wanted: Iterable[str], places: Mapping[str, Place], tools: int) -> set[str]:
     sizes = Counter(place.server for place in places.values())
+    asked = Counter(dict.fromkeys(sizes, 0))
+    asked.update(places[name].server for name in wanted)
     found: set[str] = set()
-    for server, _ in Counter(places[name].server for name in wanted).most_common():
+    for server, _ in asked.most_common():
         if sum(sizes[one] for one in found) >= tools:
             break
         found.add(server)
