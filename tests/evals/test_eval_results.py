@@ -27,7 +27,7 @@ from packbelt.evals import (
 from packbelt.evals.identity import workspace_digest
 
 ROOT = Path(__file__).parents[2]
-REPEATS = 20
+REPEATS = 12
 
 
 @pytest.fixture(scope="module")
@@ -44,30 +44,31 @@ def written(bench, tmp_path):
     return file, trials
 
 
+def begun(file, repeats=REPEATS):
+    """A child process that plays the seed into a file, once it has kept a few plays; and how it is begun."""
+    words = ["eval", "seed", "--repeat", str(repeats), "--results", str(file), "-w", str(ROOT)]
+    command = [sys.executable, "-m", "packbelt", *words]
+    environ = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environ)
+    while not file.exists() or file.read_bytes().count(b"\n") < 4:
+        assert child.poll() is None
+        time.sleep(0.002)
+    return child, lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environ)
+
+
 def timeless(played):
     return [replace(one, seconds=0) for one in played]
 
 
 def test_a_run_that_is_killed_goes_on_where_it_was_and_ends_as_if_it_had_not_been(tmp_path):
     file = tmp_path / "kept.jsonl"
-    words = ["eval", "seed", "--repeat", str(REPEATS), "--results", str(file)]
-    command = [sys.executable, "-m", "packbelt", *words, "-w", str(ROOT)]
-    child = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, env=os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    )
-    try:
-        while not file.exists() or file.read_bytes().count(b"\n") < 4:
-            assert child.poll() is None
-            time.sleep(0.002)
-    finally:
-        os.kill(child.pid, signal.SIGKILL)
-        assert child.wait() == -signal.SIGKILL
+    child, go_on = begun(file)
+    os.kill(child.pid, signal.SIGKILL)
+    assert child.wait() == -signal.SIGKILL
     kept = file.read_bytes()
     whole = 1 + 5 * REPEATS
     assert 4 <= kept.count(b"\n") < whole
-    subprocess.run(
-        command, check=True, stdout=subprocess.DEVNULL, env=os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    )
+    go_on()
     assert file.read_bytes().startswith(kept[: kept.rfind(b"\n") + 1])
     assert file.read_bytes().count(b"\n") == whole
     bench = Bench(Job(ROOT, suite="seed"))
@@ -75,6 +76,17 @@ def test_a_run_that_is_killed_goes_on_where_it_was_and_ends_as_if_it_had_not_bee
     header, played = read_results(file)
     assert header == Header.of(bench)
     assert timeless(played) == timeless(run_trials(bench.job, trials, Local(bench=bench)))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM that a process could catch")
+def test_a_run_that_is_told_to_end_closes_what_it_has_open(tmp_path):
+    file = tmp_path / "kept.jsonl"
+    child, _ = begun(file, 500)
+    child.terminate()
+    assert child.wait() == 143
+    kept = file.read_bytes()
+    assert kept.endswith(b"\n")
+    assert len(read_results(file)[1]) == kept.count(b"\n") - 1 < 2500
 
 
 def test_a_line_that_was_cut_off_is_dropped_and_its_trial_played_again(bench, written):

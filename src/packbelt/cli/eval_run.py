@@ -25,6 +25,7 @@ from packbelt.evals import (
     mutations_of,
     run_trials,
 )
+from packbelt.live.foreground import unwound
 
 ALL = "all"
 
@@ -103,7 +104,7 @@ def play(asked: Asked, source: Source, executor: Executor | None = None) -> Done
     source.snapshot()  # what is wrong with it is said here, with where its name came from
     root = None if workspace.embedded else workspace.root
     job = Job(root, source.file.resolve() if source.file else None, asked.suite)
-    with ExitStack() as stack:
+    with unwound(), ExitStack() as stack:
         bench = Bench(job, _models(asked.record, stack), workspace)
         trials = bench.trials(asked.conditions(bench), asked.repeats)
         bench.prepare(trials)
