@@ -23,6 +23,7 @@ from packbelt.evals.models import (
     ReplayError,
     Sampling,
     model_named,
+    sampled,
 )
 from packbelt.evals.mutations import MUTATIONS, Noticed, Score, mutations_of, score
 from packbelt.evals.outcomes import RESULTS, Result, Verdict, classify
@@ -92,6 +93,7 @@ __all__ = [
     "run_case",
     "run_suite",
     "run_trials",
+    "sampled",
     "score",
     "summaries",
 ]

@@ -52,7 +52,8 @@ class Ray:
         address: the cluster, as `ray.init` takes it; None for the one that this process is connected to, else
             that of `RAY_ADDRESS`, else one that is begun on this machine for the run.
         workers: how many; None for one on each CPU of the cluster.
-        jobs: trials at a time in one worker, for models that wait for a network.
+        jobs: trials at a time in one worker, for models that wait for a network: as many as the model that
+            takes the fewest, by its attribute `concurrency`, and one where it has none.
         models: the model of a name; it is called in the workers.
 
     Attributes:
@@ -85,8 +86,10 @@ class Ray:
             import ray  # noqa: PLC0415 - an extra
 
             sent = ray.put(Bench(job, self.models, bench.workspace))  # without what was made to look at it
-            workers = self._hire(len(trials))
-            free, left = deque(worker for worker in workers for _ in range(self.jobs)), deque(trials)
+            names = {trial.condition.model for trial in trials}
+            jobs = min(self.jobs, *(getattr(bench.model(name), "concurrency", 1) for name in names))
+            workers = self._hire(len(trials), jobs)
+            free, left = deque(worker for _ in range(jobs) for worker in workers), deque(trials)
             under_way: dict[ObjectRef[Any], tuple[Trial, ActorHandle[Any]]] = {}
             try:
                 while left or under_way:
@@ -101,7 +104,7 @@ class Ray:
                 for worker in workers:
                     ray.kill(worker)
 
-    def _hire(self, trials: int) -> "list[ActorHandle[Any]]":
+    def _hire(self, trials: int, jobs: int) -> "list[ActorHandle[Any]]":
         """The workers, each of which answered.
 
         Raises:
@@ -116,7 +119,7 @@ class Ray:
             scheduling_strategy="SPREAD",
             max_restarts=-1,
             max_task_retries=RETRIES,
-            max_concurrency=self.jobs,
+            max_concurrency=max(2, jobs),  # Ray plays what is async in one thread then
         )
         workers = [spread.remote() for _ in range(max(1, min(count, trials)))]
         try:

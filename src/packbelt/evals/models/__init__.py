@@ -15,6 +15,15 @@ REPLAY = "replay:"
 """What stands before a recording's file."""
 
 
+def sampled(name: str, sampling: Sampling) -> str:
+    """The name with a sampling, where it is that of a model which samples; others as they are.
+
+    Raises:
+        PackbeltError: what follows the name is no sampling.
+    """
+    return sampling.of(name) if name.partition("/")[0] in PROVIDERS else name
+
+
 def model_named(name: str, endpoint: Endpoint | None = None) -> Model:
     """The model of a name.
 
@@ -60,6 +69,7 @@ __all__ = [
     "bot",
     "call",
     "model_named",
+    "sampled",
     "say",
     "scripted",
 ]
