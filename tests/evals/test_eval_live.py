@@ -197,6 +197,8 @@ FAULTS = [
     ("openai", 400, {"error": BAD_SCHEMA}, Result.AGENT_ERROR, "refuses the request (400: Bad.)"),
     ("openai", 400, {"error": CONTEXT}, Result.AGENT_ERROR, "is longer than openai/m can read"),
     ("openai", 400, {"error": {"message": "No.", "param": "temperature"}}, Result.HARNESS_ERROR, "`temperature`"),
+    ("openai", 413, {"error": {"message": "Big."}}, Result.AGENT_ERROR, "(413: Big.)"),
+    ("openai", 422, {"error": {"message": "No."}}, Result.AGENT_ERROR, "refuses the request (422: No.)"),
     ("openai", 404, {"error": {"message": "No m."}}, Result.HARNESS_ERROR, "no model openai/m (404: No m.)"),
     ("openai", 403, {"error": {"message": "No."}}, Result.HARNESS_ERROR, "refuses the key"),
     ("openai", 429, {"error": {"message": "Slow."}}, Result.HARNESS_ERROR, "limits the rate"),

@@ -4,6 +4,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from packbelt.evals.models.model import ModelError
@@ -142,7 +143,8 @@ def fault(error: "AgentRunError", name: str) -> PackbeltError:
     said = _said(error)
     if isinstance(error, known.ModelNotFoundError):
         return EndpointError(f"the endpoint knows no model {name}{said}", mend="name one that it has")
-    if isinstance(error, known.ModelContextWindowExceededError):
+    too_large = getattr(error, "status_code", None) == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    if too_large or isinstance(error, known.ModelContextWindowExceededError):
         return ModelError(f"the request is longer than {name} can read{said}")
     if isinstance(error, known.ModelRequestRejectedError):
         if _param(error) in SAMPLED:
