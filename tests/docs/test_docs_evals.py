@@ -42,6 +42,7 @@ def test_every_model_and_layout_is_named():
         *(name for name in MODELS if name.startswith("bot:")),
         "lexical",
         f"{REPLAY}FILE",
+        "openai/MODEL",
     ]
     layouts = PAGE.read_text(encoding="utf-8").split("## Layouts\n")[1]
     assert {f"`{name}`" for name in LAYOUTS} <= set(layouts.replace("\n", " ").split(" "))
@@ -49,7 +50,7 @@ def test_every_model_and_layout_is_named():
 
 def test_the_commands_parse():
     commands = packbelt_commands(PAGE)
-    assert len(commands) == 7
+    assert len(commands) == 11
     assert all(parses(words) for words in commands)
 
 

@@ -1,7 +1,6 @@
 """The page of a run in a real browser: what it shows, how it is used, and that it runs nothing of a model's."""
 
 import re
-from pathlib import Path
 
 import pytest
 from judged_plays import HARNESS, call, outcomes, play, repeated, report
@@ -13,43 +12,21 @@ from packbelt.evals.judge.page import page
 from packbelt.evals.trials import Condition
 from packbelt.model import HintClass, Outcome
 
-CHROMIUM = Path("/usr/bin/chromium")
 PACKED = Condition(layout="packed")
 ATTACK = '</script><img src=x onerror="window.owned=1"><svg onload="window.owned=1">\'"&amp;<!--'
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    sync_api = pytest.importorskip("playwright.sync_api", reason="the browser's driver is not installed")
-    if not CHROMIUM.exists():
-        pytest.skip("there is no /usr/bin/chromium: apt-get install chromium")
-    with sync_api.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
-def show(chromium, tmp_path):
+def show(open_page, tmp_path):
     """Open a page of plays; any error in it, and any request but for its own file, fails the test."""
-    opened = []
 
-    def run(html, **context):
+    def run(html, *, viewport=None, color_scheme="light", says=None):
         file = tmp_path / "page.html"
         file.write_text(html, encoding="utf-8")
-        tab = chromium.new_page(**context)
-        tab.set_default_timeout(20_000)
-        wrong = []
-        tab.on("pageerror", lambda error: wrong.append(str(error)))
-        tab.on("request", lambda request: wrong.append(request.url) if request.url != file.as_uri() else None)
-        tab.goto(file.as_uri())
-        opened.append((tab, wrong))
-        return tab
+        size = viewport or {}
+        return open_page(file, scheme=color_scheme, says=says, **size)
 
-    yield run
-    for tab, wrong in opened:
-        tab.close()
-        assert wrong == []
+    return run
 
 
 def run_of_two():
@@ -172,7 +149,7 @@ def test_the_page_s_own_policy_runs_no_script_but_its_own(show):
     html = page(outcomes("+")).replace(
         "<main>", '<main><img id="x" src="data:," onerror="window.owned=1"><script>window.owned=2</script>'
     )
-    tab = show(html)
+    tab = show(html, says="Content Security Policy")
     assert tab.evaluate("window.owned") is None
     assert tab.locator("#grid button").count() == 1
 

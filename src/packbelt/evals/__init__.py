@@ -12,7 +12,19 @@ from packbelt.evals.executors import Bench, Executor, Job, Local
 from packbelt.evals.experiment import run_trials
 from packbelt.evals.files import choose, read_suites
 from packbelt.evals.layouts import LAYOUTS
-from packbelt.evals.models import MODELS, Model, ModelError, Recorder, Replay, ReplayError, model_named
+from packbelt.evals.models import (
+    MODELS,
+    Endpoint,
+    EndpointError,
+    Model,
+    ModelError,
+    Recorder,
+    Replay,
+    ReplayError,
+    Sampling,
+    model_named,
+    sampled,
+)
 from packbelt.evals.mutations import MUTATIONS, Noticed, Score, mutations_of, score
 from packbelt.evals.outcomes import RESULTS, Result, Verdict, classify
 from packbelt.evals.report import CaseReport, Rate, SuiteReport, again, read_report
@@ -33,6 +45,8 @@ __all__ = [
     "Condition",
     "Costs",
     "Ended",
+    "Endpoint",
+    "EndpointError",
     "Executor",
     "Expected",
     "Fault",
@@ -53,6 +67,7 @@ __all__ = [
     "Result",
     "Results",
     "ResultsError",
+    "Sampling",
     "Score",
     "Suite",
     "SuiteReport",
@@ -77,5 +92,6 @@ __all__ = [
     "run_case",
     "run_suite",
     "run_trials",
+    "sampled",
     "score",
 ]
