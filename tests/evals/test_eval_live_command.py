@@ -33,7 +33,7 @@ def test_a_live_run_is_recorded_and_replayed_to_the_same_outcomes(run, tmp_path)
     assert {(one.body["temperature"], one.body["max_tokens"]) for one in server.asked} == {(0, 64)}
     (asked,) = json.loads(done.stdout)["conditions"]
     assert asked["suites"][0]["model"] == "openai/m?temperature=0&max_tokens=64"
-    assert asked["outcomes"] == {"reached": 2, "wrong_handoff": 2, "gave_up": 1}
+    assert asked["suites"][0]["outcomes"] == {"reached": 2, "wrong_handoff": 2, "gave_up": 1}
     (again,) = json.loads(run("--model", f"replay:{kept}", "--json").stdout)["conditions"]
     assert again["suites"][0]["cases"] == asked["suites"][0]["cases"]
 
@@ -56,12 +56,23 @@ def test_what_failed_of_itself_is_played_again_and_nothing_else(run, tmp_path):
             str(results),
             "--json",
         )
-        first = json.loads(run(*words).stdout)["conditions"][0]["outcomes"]
+        first = json.loads(run(*words).stdout)["conditions"][0]["suites"][0]["outcomes"]
         assert first["harness_error"] == 1
         down, before = "", len(server.asked)
-        second = json.loads(run(*words).stdout)["conditions"][0]["outcomes"]
+        second = json.loads(run(*words).stdout)["conditions"][0]["suites"][0]["outcomes"]
     assert "harness_error" not in second
     assert len(server.asked) - before == 2
+
+
+def test_the_other_side_of_a_comparison_is_asked_at_the_same_endpoint(run):
+    with LiveEndpoint(first_hand_off) as server:
+        live = ("--model", "openai/m", "--base-url", server.base("openai"))
+        done = run(*live, "--compare", str(ROOT), "--json")
+    assert done.exit_code == 1, done.stderr
+    (found,) = json.loads(done.stdout)["judgement"]["comparisons"]
+    assert (found["pairings"][0]["contrast"]["pairs"], found["pairings"][0]["contrast"]["gained"]) == (5, [])
+    first = [one.body for one in server.asked if not one.answered]
+    assert len(first) == 10
 
 
 def test_what_cannot_be_asked_is_one_line(run, tmp_path):

@@ -148,7 +148,7 @@ def _played(old: Old, done: Done, source: Source) -> Side:
         suites = {suite.id for suite in done.suites}
         return Side(old.name, tuple(one for one in old.kept if one.trial.suite in suites))
     job = Job(old.workspace.root, source.file.resolve() if source.file else None, done.asked.suite)
-    bench = Bench(job, workspace=old.workspace, suites=_playable(old.workspace, done.suites))
+    bench = Bench(job, done.asked.model_named, old.workspace, suites=_playable(old.workspace, done.suites))
     trials = bench.trials(done.asked.conditions(bench), done.asked.repeats)
     bench.prepare(trials)
     return Side(old.name, run_trials(job, trials, Local(done.asked.jobs, bench)))

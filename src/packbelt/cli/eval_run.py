@@ -74,6 +74,11 @@ class Asked:
         """Whether the mutation score is asked for."""
         return ALL in self.mutations
 
+    @property
+    def model_named(self) -> Callable[[str], Model]:
+        """How models are made: live ones are asked at the endpoint that was given."""
+        return partial(model_named, endpoint=self.endpoint)
+
     def conditions(self, bench: Bench) -> tuple[Condition, ...]:
         """Every combination, each once."""
         layouts = tuple(LAYOUTS) if ALL in self.layouts else self.layouts
@@ -160,7 +165,7 @@ def _models(asked: Asked, stack: ExitStack) -> Callable[[str], Model]:
     Raises:
         PackbeltError: the file cannot be written.
     """
-    made = partial(model_named, endpoint=asked.endpoint)
+    made = asked.model_named
     if asked.record is None or asked.executor != "local":
         return made
     return recording(asked.record, made, stack)
