@@ -180,6 +180,11 @@ def _switch_off(work: _Work, found: list[Source]) -> None:
 
 
 def _accept(work: _Work) -> None:
+    for found in work.servers.values():
+        work.context.variables.reserve(json.dumps(found.raw))
+        work.context.variables.named.update(
+            name for some in found.references.values() for name in some.values()
+        )
     for name, found in work.servers.items():
         in_place = found.source.path.resolve() == work.context.target / SERVERS
         if in_place:

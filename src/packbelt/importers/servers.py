@@ -4,7 +4,7 @@ Each client's reader brings its entry into the keys of `.mcp.json`; the catalogu
 the result can be used, and names the keys that nobody reads.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
@@ -12,8 +12,9 @@ from typing import Any
 from packbelt.catalog.servers import parse_entry
 from packbelt.catalog.yaml import Document, Path
 from packbelt.importers.report import Item, Kind, Outcome, Remark, outcome_of, reason_of, remark_of
+from packbelt.importers.secrets import secrets_of, token_like
 from packbelt.importers.sources import Source
-from packbelt.importers.values import Places, Values, Variables, variable_name
+from packbelt.importers.values import Places, Values, Variables, spelt, variable_name
 from packbelt.model import Code, Diagnostic, Origin, PackbeltError, Where, WorkspaceError
 
 KEPT = ("type", "command", "args", "env", "cwd", "url", "headers", "required", "disabled")
@@ -145,14 +146,14 @@ def _written(found: Found, context: Context) -> Any:
     for key, named in found.references.items():
         place, lead = ("headers", "Bearer ") if key == "bearer" else (key, "")
         held = entry[place] if isinstance(entry.get(place), Mapping) else {}
-        entry[place] = {**held, **{one: lead + _refer(context, found, name) for one, name in named.items()}}
+        more = {
+            one: lead + values.refer(name if token_like(name) else variable_name(name))
+            for one, name in named.items()
+        }
+        entry[place] = {**held, **more}
     _report(found, values)
     _directory(found, entry, context.target)
     return entry
-
-
-def _refer(context: Context, found: Found, name: str) -> str:
-    return context.variables.refer(variable_name(name), found.name)
 
 
 def _translated(found: Found, entry: dict[str, Any], values: Values) -> dict[str, Any]:
@@ -161,6 +162,7 @@ def _translated(found: Found, entry: dict[str, Any], values: Values) -> dict[str
         if isinstance(entry.get(key), str):
             entry[key] = values.translated(entry[key])
             _no_reference(found, key, entry[key])
+            _no_secret(found, key, entry[key])
     if isinstance(entry.get("url"), str):
         entry["url"] = values.url(values.translated(entry["url"]))
     if isinstance(entry.get("args"), list):
@@ -168,11 +170,17 @@ def _translated(found: Found, entry: dict[str, Any], values: Values) -> dict[str
         entry["args"] = values.arguments(words)
     for key, hide in (("env", values.variable), ("headers", values.header)):
         if isinstance(entry.get(key), Mapping):
-            entry[key] = {
-                name: hide(name, values.translated(part)) if isinstance(part, str) else part
-                for name, part in entry[key].items()
-            }
+            entry[key] = {name: _held(name, part, values, hide) for name, part in entry[key].items()}
     return entry
+
+
+def _held(name: str, part: Any, values: Values, hide: Callable[[str, str], str]) -> Any:
+    """A value of `env` or `headers`; a number stays one, unless it is a secret."""
+    text = spelt(part)
+    if text is None:
+        return part
+    done = hide(name, values.translated(text))
+    return part if done == text else done
 
 
 def _report(found: Found, values: Values) -> None:
@@ -194,6 +202,16 @@ def _no_reference(found: Found, key: str, text: str) -> None:
             f"server {found.name!r} has a placeholder in `{key}`, where none is filled in",
             where=found.where(key),
             mend=f"write the `{key}` out",
+            name=found.name,
+        )
+
+
+def _no_secret(found: Found, key: str, text: str) -> None:
+    if secrets_of(text):
+        raise WorkspaceError(
+            f"server {found.name!r} has what looks like a secret in `{key}`, where no variable is filled in",
+            where=found.where(key),
+            mend="pass it in `env`",
             name=found.name,
         )
 
