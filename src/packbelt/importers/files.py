@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from packbelt.catalog.yaml import Document
 from packbelt.importers import opencode
@@ -92,6 +93,16 @@ def _claude_json(document: Document, source: Source, context: Context) -> Iterat
             yield found.item(Outcome.LEFT_OUT, more=(remark,))
     if "mcpServers" in data:
         yield from mcp_servers(document, source)
+
+
+def of_project(document: Document, context: Context) -> list[Any]:
+    """What a person keeps in `.claude.json` for the project that is imported, or written."""
+    projects = document.data.get("projects") if isinstance(document.data, dict) else None
+    return [
+        project
+        for name, project in (projects.items() if isinstance(projects, dict) else ())
+        if Path(name) in (context.target, context.path)
+    ]
 
 
 def _below(document: Document, at: tuple[str, ...]) -> dict[tuple[str | int, ...], int]:

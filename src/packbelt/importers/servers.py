@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
+from packbelt.catalog.problems import kind_of
 from packbelt.catalog.servers import parse_entry
 from packbelt.catalog.yaml import Document, Path
 from packbelt.importers.report import Item, Kind, Outcome, Remark, outcome_of, reason_of, remark_of
@@ -117,6 +118,7 @@ def accept(found: Found, context: Context) -> Accepted | Item:
     try:
         if found.problem:
             raise found.problem
+        _switch(found)
         entry = _written(found, context)
         diagnostics: list[Diagnostic] = []
         parse_entry(found.name, entry, found.document, found.path, diagnostics)
@@ -127,6 +129,18 @@ def accept(found: Found, context: Context) -> Accepted | Item:
     if isinstance(entry, Mapping) and (entry.get("disabled") is True or entry.get("enabled") is False):
         entry = {**entry, "disabled": True}
     return Accepted(found, {key: entry[key] for key in KEPT if key in entry})
+
+
+def _switch(found: Found) -> None:
+    for key in ("disabled", "enabled"):
+        held = found.raw.get(key) if isinstance(found.raw, Mapping) else None
+        if held is not None and not isinstance(held, bool):
+            raise WorkspaceError(
+                f"server {found.name!r} has a `{key}` that is {kind_of(held)}",
+                where=found.where(key),
+                mend="write true or false",
+                name=found.name,
+            )
 
 
 def _placed(problem: PackbeltError, found: Found) -> WorkspaceError:
@@ -140,7 +154,7 @@ def _written(found: Found, context: Context) -> Any:
     source = found.source
     plugin = source.home if source.scope is Origin.PLUGIN else None
     values = Values(
-        found.name, Places(source.home.resolve(), context.home, plugin), context.variables, found.dialect
+        found.name, Places(_project(source, context), context.home, plugin), context.variables, found.dialect
     )
     entry = _translated(found, dict(raw), values)
     for key, named in found.references.items():
@@ -154,6 +168,11 @@ def _written(found: Found, context: Context) -> Any:
     _report(found, values)
     _directory(found, entry, context.target)
     return entry
+
+
+def _project(source: Source, context: Context) -> FilePath:
+    """The project that an editor's placeholder means: for a person's own file, whatever is open in it."""
+    return context.target if source.scope is Origin.USER else source.home.resolve()
 
 
 def _translated(found: Found, entry: dict[str, Any], values: Values) -> dict[str, Any]:
