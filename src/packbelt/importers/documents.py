@@ -55,8 +55,8 @@ def read_toml(text: str, file: str) -> Document:
     try:
         data = _plain(tomllib.loads(text), 0)
     except tomllib.TOMLDecodeError as problem:
-        line = _TOML_LINE.search(str(problem))
-        where = Where(file, int(line.group(1)) if line else 0)
+        spot = _TOML_LINE.search(str(problem))
+        where = Where(file, int(spot.group(1)) if spot else 0)
         said = str(problem).split(" (at ", 1)[0]
         raise WorkspaceError(f"is not valid TOML: {said}", where=where, mend="mend this line") from None
     except (RecursionError, ValueError):

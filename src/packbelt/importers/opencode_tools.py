@@ -72,7 +72,7 @@ class Said:
             (self.granted if on else self.denied).append(pattern)
 
     def before(self, pattern: str) -> str:
-        """What the entries so far say of a pattern, which holds for arguments that its own rules leave out."""
+        """What the entries so far say of a pattern: it holds for arguments that its own rules leave out."""
 
         def among(some: list[str]) -> bool:
             return any(fnmatchcase(pattern, _literal(one)) for one in some)
@@ -153,8 +153,8 @@ class Spelling:
             name for own, all_of in _CLAUDE.items() if fnmatchcase(own, _literal(pattern)) for name in all_of
         ]
         for server in self.servers:
-            plain = _FOREIGN.sub("_", server)
-            names += (f"mcp__{plain}__{rest}" for rest in _rests(pattern, f"{plain}_"))
+            known = _FOREIGN.sub("_", server)
+            names += (f"mcp__{known}__{rest}" for rest in _rests(pattern, f"{known}_"))
         if not names or "*" in pattern:
             names.append(pattern)
         return names

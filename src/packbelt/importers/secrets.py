@@ -1,4 +1,4 @@
-"""What in a text looks like a secret written in clear: judged by the name that it stands under, and by its shape.
+"""What looks like a secret written in clear: judged by the name that it stands under, and by its shape.
 
 Judged too often rather than too seldom, since a variable too many costs a line in a shell's profile. Every
 pattern here takes time in proportion to the text, whatever the text is.

@@ -11,7 +11,8 @@ def switched_off(data: object, name: str, entry: Mapping[str, Any]) -> bool:
     """Whether settings, or what `.claude.json` keeps for a project, switch a server off.
 
     Args:
-        data: `disabledMcpjsonServers`, `disabledMcpServers`, `deniedMcpServers` and `allowedMcpServers` are read.
+        data: what is read of it is `disabledMcpjsonServers`, `disabledMcpServers`, `deniedMcpServers` and
+            `allowedMcpServers`.
         name: the server's name.
         entry: its entry, as its file has it.
     """

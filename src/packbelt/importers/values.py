@@ -56,7 +56,8 @@ class Variables:
     def stand_for(self, value: str, name: str, server: str) -> str:
         """The reference that stands for a value that is not copied."""
         digest = sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
-        longer = variable_of(server, name)
+        whose = variable_of(server)
+        longer = name if name.startswith(f"{whose}_") else f"{whose}_{name}"
         choices = chain((name, longer), (f"{longer}_{i}" for i in count(2)))
         free = (one for one in choices if one not in self.named and self._values.get(one, digest) == digest)
         chosen = next(free)
@@ -71,7 +72,7 @@ class Variables:
         """
         if name in self._values:
             raise WorkspaceError(
-                f"server {server!r} uses the variable {name}, which stands for a secret of another server here",
+                f"server {server!r} uses the variable {name}, which stands for another's secret here",
                 mend="rename the variable",
                 name=server,
             )
@@ -144,8 +145,7 @@ class Values:
         name = name.strip()
         if kind == "env" and _NAME.match(name):
             return self.refer(name)
-        self.hidden.append(found.group())
-        return self.variables.stand_for(found.group(), variable_of(name.rsplit("/", 1)[-1]), self.server)
+        return self._hide(found.group(), variable_of(name.rsplit("/", 1)[-1]))
 
     def _bare(self, found: re.Match[str]) -> str:
         name, default, plain = found.groups()
@@ -161,9 +161,10 @@ class Values:
         if colon and kind == "env" and _NAME.match(rest):
             return self.refer(rest)
         if colon and kind == "input" and rest.strip():
-            return self.refer(variable_of(rest))
+            return self.variables.stand_for(inside, variable_of(rest), self.server)
         if inside.startswith("user_config.") and inside != "user_config.":  # a plugin's own settings
-            return self.refer(variable_of(inside.removeprefix("user_config.")))
+            name = variable_of(inside.removeprefix("user_config."))
+            return self.variables.stand_for(f"{self.places.plugin} {inside}", name, self.server)
         known = self._known(inside)
         if known is not None:
             self.resolved.append(whole)
@@ -249,8 +250,9 @@ class Values:
         return text
 
     def _hide(self, value: str, name: str) -> str:
-        self.hidden.append(name)
-        return self.variables.stand_for(value, name, self.server)
+        reference = self.variables.stand_for(value, name, self.server)
+        self.hidden.append(reference[2:-1])
+        return reference
 
 
 def spelt(value: object) -> str | None:
