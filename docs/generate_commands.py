@@ -22,11 +22,12 @@ which `NO_COLOR=1` takes away; in a pipe there is plain text.
 
 `PACKBELT_SNAPSHOT` names a snapshot where no `--snapshot` does; `connect`, `call` and `serve` do not read it.
 
-Only `connect`, `call` and `serve` start anything, and `diff` asks git for a revision. Only `init`,
-`dump --out`, `eval --record`, `connect --save` and `connect --lock` write, and the answer "always" to the
-question of `connect` and `call`, which is remembered in the user's trust file (`connect --help` says where
-that is); `--events` appends to its file, and `serve` keeps runs and makes a file of tokens where it is asked
-to.
+Only `connect`, `call` and `serve` start anything; `diff` and `eval --compare` ask git for a revision. Only
+`init`, `import`, `dump --out`, `report --html`, `plan --write`, `eval` where it is given a file to write,
+`connect --save` and `connect --lock` write, and the answer "always" to the question of `connect` and
+`call`, which is remembered in the user's trust file
+(`connect --help` says where that is); `--events` appends to its file, and `serve` keeps runs and makes a file
+of tokens where it is asked to.
 
 Shell completion of commands, agents, tools, packs and servers, for the start-up file of the shell:
 

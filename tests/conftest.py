@@ -1,4 +1,4 @@
-"""Settings of hypothesis.
+"""Settings of hypothesis, and the fixtures that several areas share.
 
 By default every run looks at 100 examples of its own; a continuous integration run (`CI` is set) at the same 100
 each time, so that what lands does not hang on luck; `--hypothesis-profile=deep` at 3,000.
@@ -9,6 +9,8 @@ import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+pytest_plugins = ["headless_browser"]
 
 COMMON = {
     "deadline": None,  # a machine under load is no bug

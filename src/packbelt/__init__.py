@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from packbelt.catalog.workspace import Workspace
     from packbelt.live.agent import LiveAgent
     from packbelt.live.asking import Approval
-    from packbelt.live.fleet import Fleet, open  # noqa: A004 - `packbelt.open`, never imported bare
+    from packbelt.live.calling import Caller, NoCallerError, caller
+    from packbelt.live.fleet import Fleet
     from packbelt.live.observe.events import EventLog
+    from packbelt.live.opening import open  # noqa: A004 - `packbelt.open`, never imported bare
     from packbelt.live.runs import RunBusyError, RunNotResumableError, UnknownRunError
     from packbelt.live.trust import Trust
     from packbelt.live.turn import LiveTurn
@@ -65,6 +67,7 @@ __all__ = [
     "Approval",
     "Belt",
     "Call",
+    "Caller",
     "Decision",
     "Diagnostic",
     "EventLog",
@@ -73,6 +76,7 @@ __all__ = [
     "Hint",
     "LiveAgent",
     "LiveTurn",
+    "NoCallerError",
     "Outcome",
     "PackbeltError",
     "Permission",
@@ -98,6 +102,7 @@ __all__ = [
     "Workspace",
     "WorkspaceError",
     "__version__",
+    "caller",
     "decide",
     "load",
     "open",
@@ -111,8 +116,10 @@ _HOMES = {
     "load": "packbelt.catalog.load",
     "LiveAgent": "packbelt.live.agent",
     "Approval": "packbelt.live.asking",
+    **dict.fromkeys(("Caller", "NoCallerError", "caller"), "packbelt.live.calling"),
     "EventLog": "packbelt.live.observe.events",
-    **dict.fromkeys(("Fleet", "open"), "packbelt.live.fleet"),
+    "Fleet": "packbelt.live.fleet",
+    "open": "packbelt.live.opening",
     **dict.fromkeys(("RunBusyError", "RunNotResumableError", "UnknownRunError"), "packbelt.live.runs"),
     "Trust": "packbelt.live.trust",
     "LiveTurn": "packbelt.live.turn",

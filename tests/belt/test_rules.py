@@ -2,7 +2,7 @@
 
 import pytest
 
-from packbelt.belt import Scope, admit, decide, resolve
+from packbelt.belt import Scope, admit, decide, hint_for, resolve
 from packbelt.catalog.workspace import Budget
 from packbelt.model import (
     AgentRefusedError,
@@ -487,6 +487,25 @@ def test_routes_of_a_reserved_tool_are_the_hand_offs_to_its_owners_in_file_order
     routes = belt["t"].decision.routes
     assert [route.agents for route in routes] == [("second",), ("first",)]
     assert_reachable(belt, "t", via="handoff", through="first")
+
+
+def test_of_several_owners_the_one_that_names_the_tool_itself_goes_first():
+    """What the pack's file says in one breath of many tools, the agent's file says of this one."""
+    packs = [pack("p", ["t", "u", "v"], access="owners", owners=["user", "maker"]), pack("q", ["w"])]
+    people = [
+        agent("orchestrator", delegates="*"),
+        agent("maker", tools=["pack:p", "t"]),
+        agent("user", tools=["pack:p", "u"]),
+    ]
+    belt = make_belt(make_workspace(tools=["t", "u", "v", "w"], packs=packs, agents=people))
+    agents = {name: [route.agents[-1] for route in belt[name].decision.routes] for name in "tuv"}
+    assert agents == {"t": ["maker", "user"], "u": ["user", "maker"], "v": ["user", "maker"]}
+    for named in (hint_for(belt, "t"), hint_for(belt, "t", "p")):
+        assert [offer.tool for offer in named.suggestions] == ["delegate_to_maker", "delegate_to_user"]
+    # Who asks for the pack means none of its tools.
+    whole = resolve(belt, "use_pack", {"pack": "p"}).hint
+    assert whole.kind == "reserved"
+    assert [offer.tool for offer in whole.suggestions] == ["delegate_to_user", "delegate_to_maker"]
 
 
 def test_a_carrier_is_no_way_to_a_pack():

@@ -38,6 +38,14 @@ def test_the_laws_hold(fleet, snapshot, find):
     assert find(fleet, Code.LAW_BROKEN) == []
 
 
+def test_the_laws_hold_where_a_listing_is_too_long_for_all_schemas(fleet, find):
+    schema = {"type": "object"}
+    listed = [
+        {"name": f"tool_{n:03}", "description": "word " * 60, "inputSchema": schema} for n in range(200)
+    ]
+    assert find(fleet, Code.LAW_BROKEN, Snapshot().connect("big", listed)) == []
+
+
 def test_a_listing_that_shows_what_is_denied_breaks_law_1(fleet, find, monkeypatch):
     monkeypatch.setattr(
         gate, "listing", lambda belt, pack, *_: "\n\n".join(belt.registry.workspace.packs[pack].members)

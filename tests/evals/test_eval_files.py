@@ -45,6 +45,9 @@ cases:
       - setup_skills
       - [run_skill, use_mcp_server]
       - {call: [x], guess: y, look: false, times: 2}
+      - {direct: [x, y], call: [z], read: Routing}
+      - {call: [x], blind: true}
+      - {told: true}
     answers: {setup_skills: It is there.}
   - id: b
     request: x
@@ -66,6 +69,9 @@ cases:
         Wish(("setup_skills",)),
         Wish(("run_skill", "use_mcp_server")),
         Wish(("x",), "y", look=False, times=2),
+        Wish(("z",), direct=("x", "y"), read="Routing"),
+        Wish(("x",), blind=True),
+        Wish(told=True),
     )
     assert (first.steps, second.steps) == (3, 1)
     assert (list(first.snapshot.servers), list(second.snapshot.servers)) == (["s"], [])

@@ -29,8 +29,9 @@ def test_packed_the_failing_model_never_hands_off_and_promoted_it_always_does(em
     assert (before.first_step.part, before.within.part, before.within.whole) == (0, 0, 5)
     after = play(embedded, seed, model_named(model))
     assert handed(after) == {f"handoff:{name}" for name in HANDOFFS}
-    assert [case.result for case in after.cases] == [Result.REACHED] * 5
-    for call in (call for case in after.cases for call in case.trace.calls):  # and the specialist ran
+    straight = {Result.REACHED, Result.REACHED_LATE} if model == "scripted" else {Result.REACHED}
+    assert {case.result for case in after.cases} == straight
+    for call in (call for case in after.cases for call in case.trace.calls if call.target):
         assert call.answer.startswith(f"What agent {SPECIALISTS[call.tool]} says, in its own words:")
 
 
@@ -41,7 +42,7 @@ def test_packed_the_failing_model_never_hands_off_and_promoted_it_always_does(em
         ("bot:guess", {Result.INVENTED_NAME}),
         ("bot:web", {Result.WEB_INSTEAD}),
         ("bot:loop", {Result.LOOPED}),
-        ("scripted", {Result.RAW_TOOL, Result.LOOPED}),  # as the report has it: stopped, or halted as a loop
+        ("scripted", {Result.RAW_TOOL, Result.INVENTED_NAME, Result.LOOPED}),  # all that the report has
     ],
 )
 def test_each_habit_fails_packed_in_its_own_way(embedded, seed, play, model, outcomes):

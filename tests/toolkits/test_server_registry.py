@@ -96,6 +96,7 @@ REMOTE = {
         },
     ],
 }
+STARTED = "uvx mcp-server-time@2026.10.19 --local-timezone UTC"
 ONLY_SSE = {
     "name": "com.example/old",
     "version": "1",
@@ -348,11 +349,13 @@ def test_a_registry_that_cannot_be_reached_or_answers_nonsense(tmp_path, registr
 
 
 def test_the_shipped_pack_takes_the_tools_as_its_handlers(tmp_path):
-    made = toolkits.mcp_registry(tmp_path, registry="http://127.0.0.1:9", snapshot=packbelt.Snapshot)
+    made = toolkits.mcp_registry(tmp_path, registry="http://127.0.0.1:9")
     shipped = packbelt.load(embedded_root())
     workspace = packbelt.load(embedded_root(), tools=made)
     before = {tool.name: tool for tool in shipped.tools}
     after = {tool.name: tool for tool in workspace.tools}
+    natives = {name for name in shipped.packs["integrations"].members if before[name].id.source == "native"}
+    assert {function.__name__ for function in made} == natives
     for function in made:
         name = function.__name__
         assert after[name].digest == before[name].digest
@@ -376,31 +379,40 @@ def test_a_server_of_the_registry_is_installed_connected_and_asked(tmp_path, reg
     )
     write(tmp_path, {"bin/uvx": (uvx, 0o755)})
     environ = {"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin", "HOME": str(tmp_path)}
-    fleets = []
+    made = toolkits.mcp_registry(root, registry=registry[0], environ=environ)
+    asked = []
 
-    async def changed():
-        await fleets[0].reload()
-
-    made = toolkits.mcp_registry(
-        root, registry=registry[0], snapshot=lambda: fleets[0].snapshot, changed=changed, environ=environ
-    )
+    def approve(approval):
+        asked.append((approval.tool.name, approval.arguments["starts"]))
+        return True
 
     async def main():
         workspace = packbelt.load(root, tools=made)
-        options = {"runs": ":memory:", "trust": True, "environ": environ}
+        options = {"runs": ":memory:", "trust": True, "environ": environ, "approve": approve}
         async with packbelt.open(workspace, **options) as fleet, fleet.agent("boss") as agent:
-            fleets.append(fleet)
 
             async def call(name, /, **arguments):
                 (result,) = await (await agent.turn()).run([ToolCall("1", name, arguments)])
                 return json.loads(result.text)
 
             answer = await call("mcp_registry_install", name=TIME["name"])
-            assert (answer["server"], answer["state"]) == ("time", "connected"), answer
+            assert (answer["server"], answer["state"]) == ("time", "failed"), answer
+            assert "no person has agreed to it yet" in answer["error"]
+            assert asked == []
+            answer = await call("mcp_registry_connect", server="time")
+            assert answer == {"server": "time", "state": "connected", "tool_count": 2}
+            assert asked == [("mcp_registry_connect", f"time: {STARTED}")]
             listed = await call("mcp_registry_list_tools", server="time", query="current")
             assert [tool["name"] for tool in listed["tools"]] == ["get_current_time"]
-            now = await call("mcp__time__get_current_time", timezone="UTC")
+            arguments = {"timezone": "UTC"}
+            now = await call("mcp__time__get_current_time", **arguments)
             assert now["timezone"] == "UTC"
+            given = {"server": "time", "tool": "get_current_time", "arguments": arguments}
+            assert (await call("mcp_registry_tool_call", **given)).keys() == now.keys()
+            answer = await call("mcp_registry_disconnect", server="time")
+            assert answer == {"server": "time", "state": "disconnected", "tool_count": 2}
+            answer = await call("mcp_registry_connect", server="time")
+            assert answer["state"] == "connected"
             assert (await call("mcp_registry_status"))["servers"][0]["state"] == "connected"
             assert await call("mcp_registry_uninstall", server="time") == {"removed": "time"}
             assert (await call("mcp_registry_status"))["servers"][0]["state"] == "disconnected"

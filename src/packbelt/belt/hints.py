@@ -157,8 +157,8 @@ class Hinter(Voice):
         if not states:
             text = f"Pack {quoted(denial.pack or '')} holds nothing now."
             return Hint(HintClass.UNAVAILABLE, text)
-        inner = self._withheld(denial.kind, states[0])
+        offers = self.offers.verified(self.offers.of_routes(routes_to(self.belt, states[0], meant=False)))
         reason = self.belt.reasons(states[0])[0]
-        instead = f" Instead: {self.calls(inner.suggestions)}." if inner.suggestions else ""
+        instead = f" Instead: {self.calls(offers)}." if offers else ""
         text = f"Pack {quoted(denial.pack or '')} holds nothing for you to call: {reason.detail}.{instead}"
-        return Hint(denial.kind, text, inner.suggestions)
+        return Hint(denial.kind, text, offers)

@@ -149,8 +149,13 @@ def listing(belt: "Belt", pack_id: str, query: str = "", spell: Spell = str) -> 
     with their schemas, more with their first words, and the rest by name; none is left out. A query lists
     those that fit it best, with their schemas.
     """
+    part = (belt.registry.pack_mask(pack_id) or 0) & belt.packed
+    return listing_of(belt, pack_id, part, query, spell)
+
+
+def listing_of(belt: "Belt", pack_id: str, part: int, query: str = "", spell: Spell = str) -> str:
+    """The listing of a pack as it is where these tools of it are packed."""
     registry = belt.registry
-    part = (registry.pack_mask(pack_id) or 0) & belt.packed
     shown = shown_id(pack_id)
     opener = spell(registry.workspace.config.opener)
     form = f'{opener}(pack="{shown}", tool="<name>", arguments={{...}})'

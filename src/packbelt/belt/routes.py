@@ -4,7 +4,7 @@ A hand-off counts as a way to a tool only if this scope can call the hand-off no
 spawned from this scope, can call the tool: each step is decided by the same table.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from packbelt.model import PackbeltError, Reason, Route, Rule, State, Tool
 
 if TYPE_CHECKING:
     from packbelt.belt.belt import Belt
+    from packbelt.belt.scope import Subject
 
 DEPTH = 8
 """The longest chain of hand-offs that is looked for."""
@@ -28,11 +29,13 @@ class Way:
         first: the bit of the hand-off to call.
         agents: the agents on the chain, in order.
         mask: what the last of them can call.
+        subject: the last of them.
     """
 
     first: int
     agents: tuple[str, ...]
     mask: int
+    subject: "Subject"
 
 
 def ways(belt: "Belt") -> tuple[Way, ...]:
@@ -60,26 +63,36 @@ def _search(belt: "Belt") -> Iterator[Way]:
                 if child.problems or child.subject.key in seen:
                     continue
                 seen.add(child.subject.key)
-                way = Way(i if first is None else first, (*agents, target), child.callable)
+                way = Way(i if first is None else first, (*agents, target), child.callable, child.subject)
                 yield way
                 following.append((way.first, way.agents, child))
         front = following
 
 
-def routes_to(belt: "Belt", i: int) -> tuple[Route, ...]:
-    """Ways to a tool from this scope, best first; for a reserved tool its owners in file order."""
+def routes_to(
+    belt: "Belt", i: int, fill: Callable[[Tool], dict[str, Any]] | None = None, *, meant: bool = True
+) -> tuple[Route, ...]:
+    """Ways to a tool from this scope, best first; for a reserved tool its owners alone.
+
+    Of several owners, those come first whose `tools` name the tool itself, since they say that this very tool
+    is their job; then all are in the pack's order.
+
+    Args:
+        belt: the scope's belt.
+        i: the tool's bit.
+        fill: makes up the arguments of a call of the tool itself; by default from its schema.
+        meant: whether this very tool is asked for, and not just anything of its pack.
+    """
     tool = belt.registry.tools[i]
+    fill = fill or _arguments
     match belt.state(i):
         case State.DIRECT:
-            return (Route("direct", tool.wire_name, _arguments(tool)),)
+            return (Route("direct", tool.wire_name, fill(tool)),)
         case State.PACKED:
-            return (
-                through_opener(belt, i, _arguments(tool)),
-                Route("direct", tool.wire_name, _arguments(tool)),
-            )
+            return (through_opener(belt, i, fill(tool)), Route("direct", tool.wire_name, fill(tool)))
         case State.DEFERRED:
             search = Route("search", FIND_TOOLS, {"query": tool.name})
-            return (search, Route("direct", tool.wire_name, _arguments(tool)))
+            return (search, Route("direct", tool.wire_name, fill(tool)))
         case State.UNAVAILABLE:
             return ()
     found = [way for way in ways(belt) if way.mask >> i & 1]
@@ -88,7 +101,14 @@ def routes_to(belt: "Belt", i: int) -> tuple[Route, ...]:
     if belt.state(i) is State.RESERVED:  # whoever merely carries the tool is not the one to ask for its work
         found = [way for way in found if way.agents[-1] in owners]
     place = {owner: at for at, owner in enumerate(owners)}
-    found.sort(key=lambda way: (place.get(way.agents[-1], len(place)), len(way.agents)))
+
+    def order(way: Way) -> tuple[int, int, int]:
+        last = way.agents[-1]
+        if last not in place:
+            return 2, 0, len(way.agents)
+        return (0 if meant and way.subject.exact >> i & 1 else 1), place[last], len(way.agents)
+
+    found.sort(key=order)
     return tuple(by_handoff(belt, way) for way in found)
 
 

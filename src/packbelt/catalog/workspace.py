@@ -1,6 +1,6 @@
 """`Workspace`: what may exist. Immutable, cross-checked, and data only."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -307,6 +307,23 @@ class Workspace:
     def orchestrator(self) -> str:
         """The root agent's name."""
         return self.config.orchestrator
+
+    def watch(
+        self, on_problem: Callable[[PackbeltError], object] | None = None
+    ) -> AsyncGenerator["Workspace"]:
+        """This workspace each time that its files are saved as something else, for `async for`.
+
+        Files that do not load keep the last good workspace: they are told to `on_problem` (by default to the
+        logger `packbelt.watch`), the same problem once, and when they are mended a workspace follows. What is
+        read and what counts as half written is as for `Fleet.reload`. It ends when it is closed
+        (`contextlib.aclosing`) or cancelled.
+
+        Args:
+            on_problem: told why the files do not load, with file, line and mend.
+        """
+        from packbelt.catalog.watch import watch  # noqa: PLC0415 - an event loop only where it is asked for
+
+        return watch(self, on_problem)
 
     def policy(self, server: str) -> ServerPolicy:
         """The policy of a server: its entry over that of `"*"`; an inline server's short name counts."""

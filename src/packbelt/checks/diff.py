@@ -1,7 +1,8 @@
 """`diff`: what another workspace or snapshot does to every agent's belt, and which rule did it."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from packbelt.belt import Belt
 from packbelt.belt.entitlement import granted_by
@@ -135,7 +136,7 @@ def _changes(old: Belt, new: Belt) -> Iterator[Change]:
         j, former = before.get(identity, (-1, State.UNKNOWN))
         if former is state or (former is State.UNKNOWN and not state.callable):
             continue
-        cause, ended = _cause(old, j, new, i)
+        cause, ended = cause_of(former, partial(_first, old, j), new, i)
         kind: Kind = "moved" if state.callable == former.callable else "gained" if state.callable else "lost"
         widened = kind == "gained" and former is not State.UNKNOWN and bool(kept >> j & 1)
         tool = new.registry.tools[i]
@@ -147,14 +148,30 @@ def _changes(old: Belt, new: Belt) -> Iterator[Change]:
             yield Change(tool.wire_name, identity, "lost", former, State.UNKNOWN, cause)
 
 
-def _cause(old: Belt, j: int, new: Belt, i: int) -> tuple[Reason, bool]:
-    """The rule that did it: rules are asked in order, so a later answer means that an earlier one ended."""
-    former, state = State.UNKNOWN if j < 0 else old.state(j), new.state(i)
+def cause_of(former: State, why: Callable[[], Reason], new: Belt, i: int) -> tuple[Reason, bool]:
+    """The rule that moved a tool from one state into another.
+
+    Rules are asked in order, so a later answer means that an earlier one ended.
+
+    Args:
+        former: the state it was in.
+        why: the first reason of that.
+        new: the belt now.
+        i: the tool's bit there.
+
+    Returns:
+        The rule with its place, and whether it is the one that ended.
+    """
+    state = new.state(i)
     if state.callable and former in (State.UNKNOWN, State.OFF_BELT):
         return granted_by(new, i), False
     if former is State.UNKNOWN or _ORDER[state] < _ORDER[former]:
         return new.reasons(i)[0], False
-    return old.reasons(j)[0], True
+    return why(), True
+
+
+def _first(belt: Belt, i: int) -> Reason:
+    return belt.reasons(i)[0]
 
 
 def _kept(belt: Belt) -> int:
@@ -217,4 +234,4 @@ def _diagnostics(
     return tuple(beyond(new, old)), tuple(beyond(old, new))
 
 
-__all__ = ["diff"]
+__all__ = ["cause_of", "diff"]

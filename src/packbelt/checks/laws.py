@@ -1,5 +1,6 @@
 """The laws on this very workspace: readings of one decision that must agree. Findings are bugs."""
 
+import re
 from collections.abc import Iterator
 from itertools import islice
 
@@ -15,6 +16,8 @@ SAMPLED = 40
 """Withheld tools of each agent whose hints are tried."""
 _INVENTED = ("install_skill", "mcp__nobody__nothing", "search", "use_tool")
 """Names that models make up, tried besides."""
+_MORE = re.compile(r"\d+ more; ")
+"""What stands in a long listing before the tools that have a line each, and no schema."""
 _NO_OBJECT = 0
 """Arguments that no tool takes: they pass the question of permission and stop at that of form."""
 
@@ -45,7 +48,7 @@ def _listed(belt: Belt, pack_id: str, part: int) -> Iterator[Diagnostic]:
     opener = belt.registry.workspace.config.opener
     listing = admit(belt, opener, {"pack": pack_id})
     text = listing.answer if isinstance(listing, Call) and listing.answer else ""
-    heads = {block.split("\n", 1)[0].split(":", 1)[0] for block in text.split("\n\n")}
+    heads = _heads(text)
     for i in bits(belt.registry.pack_mask(pack_id) or 0):
         name = belt.registry.tools[i].wire_name
         is_packed = bool(part >> i & 1)
@@ -54,6 +57,13 @@ def _listed(belt: Belt, pack_id: str, part: int) -> Iterator[Diagnostic]:
         inside = {"pack": pack_id, "tool": name, "arguments": _NO_OBJECT}
         if _admitted(belt, opener, inside) != belt.state(i).callable:
             yield _broken(belt, "1", f"the opener and the decision disagree on {name!r}")
+
+
+def _heads(listing: str) -> set[str]:
+    """What stands at the head of each entry of a listing, be it a tool's name or not."""
+    blocks = listing.split("\n\n")
+    short = blocks.pop().split("\n") if len(blocks) > 1 and _MORE.match(blocks[-2]) else []
+    return {line.split(":", 1)[0] for line in (*(block.split("\n", 1)[0] for block in blocks), *short)}
 
 
 def _sections(bench: Workbench, one: Turn) -> Iterator[Diagnostic]:

@@ -39,7 +39,11 @@ def run(workspace: Workspace, snapshot: Snapshot | None = None) -> tuple[Diagnos
     Raises:
         VocabularyError: the vocabulary that tokens are counted with is missing or is not the published one.
     """
-    bench = Workbench(workspace, snapshot)
+    return findings(Workbench(workspace, snapshot))
+
+
+def findings(bench: Workbench) -> tuple[Diagnostic, ...]:
+    """What `run` finds, on a workbench that is there already."""
     return tuple(sorted(dict.fromkeys(_findings(bench)), key=_order))
 
 

@@ -74,9 +74,9 @@ def command(
     from packbelt.cli.loaded import is_of, load_errors, report
     from packbelt.cli.output import note
     from packbelt.cli.runner import load_runner
-    from packbelt.live.fleet import open as open_fleet
     from packbelt.live.foreground import foreground
     from packbelt.live.observe.events import EventLog
+    from packbelt.live.opening import open as open_fleet
     from packbelt.model import Outcome
 
     arguments = arguments_of(json)

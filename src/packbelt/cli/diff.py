@@ -1,8 +1,6 @@
 """`packbelt diff`."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -11,22 +9,10 @@ import click
 
 from packbelt.cli.failure import FINDINGS, FINE
 from packbelt.cli.options import Source, with_source
+from packbelt.cli.side import Side, side
 
 if TYPE_CHECKING:
     from packbelt.catalog.workspace import Workspace
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One side of a comparison, read.
-
-    Attributes:
-        name: what it is called: a directory, or a revision.
-        workspace: what it has; None for a revision that has no workspace at this place.
-    """
-
-    name: str
-    workspace: "Workspace | None"
 
 
 _HELP = """What becomes of every agent's belt from OLD to NEW: tools gained, lost and moved from one state to
@@ -86,7 +72,7 @@ def command(
     asked = conditions(fail_on)
     connected = source.snapshot()
     before = replace(source, file=old_snapshot, from_variable=False).snapshot() if old_snapshot else connected
-    with _side(old, source) as was, _side(new, source) as now:
+    with side(old, source) as was, side(new, source) as now:
         found = diff(_workspace(was, now), _workspace(now, was), before, connected)
     failed = worse(found, asked)
     if source.json:
@@ -105,57 +91,7 @@ def command(
     return FINDINGS if failed else FINE
 
 
-@contextmanager
-def _side(named: str | None, source: Source) -> Iterator[Side]:
-    """What an argument names, for as long as it is needed.
-
-    Raises:
-        PackbeltError: it is neither a directory nor a revision, or no workspace can be read there.
-    """
-    from packbelt.catalog.load import load
-    from packbelt.cli.words import short_path
-
-    if named is None:
-        own = source.own_workspace()
-        yield Side(short_path(own.root), own)
-    elif named and Path(named).is_dir():
-        yield Side(short_path(Path(named).resolve()), load(named))
-    else:
-        from packbelt.catalog.discover import is_workspace
-        from packbelt.cli.output import note
-        from packbelt.cli.revision import check_out
-
-        with TemporaryDirectory(prefix="packbelt-", ignore_cleanup_errors=True) as temporary:
-            root = Path(temporary).resolve() / "workspace"
-            root.mkdir()
-            anchor = _anchor(source)
-            check_out(named, anchor, root)
-            if is_workspace(root):
-                yield Side(named, load(root))
-            else:
-                note(f"{named} has no workspace in {short_path(anchor)}: compared with an empty one")
-                yield Side(named, None)
-
-
-def _anchor(source: Source) -> Path:
-    """The directory whose older or newer form a revision has.
-
-    Raises:
-        WorkspaceError: -w names no directory.
-    """
-    from packbelt.catalog.discover import find_workspace
-    from packbelt.model import Where, WorkspaceError
-
-    if source.directory is None:
-        return find_workspace() or Path.cwd()
-    if not source.directory.is_dir():
-        raise WorkspaceError(
-            "is no directory", where=Where(str(source.directory)), mend="name a workspace's directory"
-        )
-    return source.directory.resolve()
-
-
-def _workspace(side: Side, other: Side) -> "Workspace":
+def _workspace(one: Side, other: Side) -> "Workspace":
     """A side's workspace; where a revision has none, one without anything.
 
     Raises:
@@ -164,11 +100,11 @@ def _workspace(side: Side, other: Side) -> "Workspace":
     from packbelt.catalog.load import load
     from packbelt.model import WorkspaceError
 
-    if side.workspace is not None:
-        return side.workspace
+    if one.workspace is not None:
+        return one.workspace
     if other.workspace is None:
         raise WorkspaceError(
-            f"neither {other.name} nor {side.name} has a workspace here",
+            f"neither {other.name} nor {one.name} has a workspace here",
             mend="name its directory with -w DIR",
         )
     with TemporaryDirectory(prefix="packbelt-") as temporary:

@@ -1,11 +1,11 @@
-"""`packbelt eval`."""
+"""`packbelt eval`: what is asked for, then `eval_run`, then what shows it."""
 
 from pathlib import Path
 
 import click
 from click.shell_completion import CompletionItem
 
-from packbelt.cli.failure import FINDINGS, FINE
+from packbelt.cli.eval_options import Judging, with_judging
 from packbelt.cli.options import Source, with_source
 
 
@@ -21,22 +21,58 @@ def complete_suites(ctx: click.Context, _: click.Parameter, begun: str) -> list[
     return [CompletionItem(suite.id, help=suite.summary) for suite in suites if suite.id.startswith(begun)]
 
 
-@click.command("eval", epilog="Example: packbelt eval seed --model bot:raw --layout packed")
+@click.command("eval", epilog="Example: packbelt eval seed --model scripted --model bot:raw --layout all")
 @click.argument("suite", required=False, shell_complete=complete_suites)
 @click.option(
     "--model",
-    "model_name",
-    default="scripted",
-    show_default=True,
+    "models",
+    default=("scripted",),
+    show_default="scripted",
+    multiple=True,
     metavar="NAME",
-    help="scripted, lexical, bot:NAME with raw, guess, web, loop or disobedient, or replay:FILE.",
+    help="scripted, lexical, bot:NAME with raw, guess, web, loop or disobedient, replay:FILE, or a live one: "
+    "openai/MODEL (Chat Completions) or anthropic/MODEL.",
 )
 @click.option(
     "--layout",
-    default="promoted",
+    "layouts",
+    default=("promoted",),
+    show_default="promoted",
+    multiple=True,
+    type=click.Choice(("promoted", "packed", "flat", "all")),
+    help="As the files say; hand-offs put away beside tools open to all; nothing put away; or each of them.",
+)
+@click.option(
+    "--repeat",
+    "repeats",
+    default=1,
     show_default=True,
-    type=click.Choice(("promoted", "packed", "flat")),
-    help="As the files say; hand-offs put away beside tools open to all; or nothing put away.",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Play each case so often.",
+)
+@click.option(
+    "--mutate",
+    "mutations",
+    multiple=True,
+    metavar="NAME",
+    help="Break the belt on purpose: null, repack-handoffs, open-raw-tools, direct-first, static-sections, "
+    "permission-before-existence, no-routing-rows, no-hints, repack:HANDOFF; or all, for a score of what the "
+    "suite notices.",
+)
+@click.option(
+    "--results",
+    type=click.Path(path_type=Path, dir_okay=False, writable=True),
+    metavar="FILE",
+    help="Keep each play in FILE as it ends. What FILE holds already is not played again.",
+)
+@click.option(
+    "--jobs",
+    default=4,
+    show_default=True,
+    type=click.IntRange(1),
+    metavar="N",
+    help="Cases at a time, of a model that waits on a network.",
 )
 @click.option(
     "--record",
@@ -44,43 +80,90 @@ def complete_suites(ctx: click.Context, _: click.Parameter, begun: str) -> list[
     metavar="FILE",
     help="Write the model's replies, for --model replay:FILE.",
 )
+@click.option("--base-url", metavar="URL", help="Where live models are asked; else their provider.")
+@click.option("--temperature", type=click.FloatRange(0), metavar="T", help="Of live models.")
+@click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Of one reply of a live model.")
+@click.option(
+    "--max-connections",
+    default=4,
+    show_default=True,
+    type=click.IntRange(1),
+    metavar="N",
+    help="Requests to an endpoint at a time.",
+)
+@click.option(
+    "--executor",
+    default="local",
+    show_default=True,
+    type=click.Choice(("local", "ray")),
+    help="Play here, or on the Ray cluster of RAY_ADDRESS; without one it is this machine.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Workers on the cluster. Default: one on each CPU.",
+)
 @click.option("--trace", is_flag=True, help="Show each call, and what the model was told.")
+@with_judging
 @with_source
 def command(
-    *, suite: str | None, model_name: str, layout: str, record: Path | None, trace: bool, source: Source
+    *,
+    suite: str | None,
+    models: tuple[str, ...],
+    layouts: tuple[str, ...],
+    repeats: int,
+    mutations: tuple[str, ...],
+    results: Path | None,
+    jobs: int,
+    record: Path | None,
+    base_url: str | None,
+    temperature: float | None,
+    max_tokens: int | None,
+    max_connections: int,
+    executor: str,
+    workers: int | None,
+    trace: bool,
+    judging: Judging,
+    source: Source,
 ) -> int:
     """Whether requests reach the right hand-off: the cases of SUITE, or of all suites in evals/.
 
     Each case is played turn by turn through the engine: the belt, its form, the gate and the relay. Nothing
     is started and no tool runs: tools, servers and the agents that are handed to answer what the case has
-    them say. No model is asked over a network either: `scripted` follows each case's wishes as far as what
-    it is shown allows; a bot has one bad habit; `lexical` compares words, and a case that it gets says
-    little. `replay` says what was recorded; where it is asked something else, that is an error of the eval.
+    them say. `scripted` follows each case's wishes as far as what it is shown allows; a bot has one bad
+    habit; `lexical` compares words, and a case that it gets says little. `replay` says what was recorded;
+    where it is asked something else, that is an error of the eval. Only a live model is asked over a network;
+    its key is read from the environment.
 
-    Exits 1 if a request did not get where it belongs. --snapshot counts for the cases that say nothing of
-    what is connected; --json holds the whole traces.
+    --model, --layout and --mutate can be given several times: every case is played under each combination.
+    With `--mutate all` a case notices a breakage if it passes without it and fails with it.
+
+    Exits 1 if a request did not get where it belongs; with `--mutate all`, if a breakage was not noticed or
+    something fails without one. --fail-on names other grounds. --snapshot counts for the cases that say
+    nothing of what is connected; --json holds the whole traces.
     """
-    from contextlib import ExitStack
-    from functools import partial
+    from packbelt.cli.eval_judgement import judge, old_side
+    from packbelt.cli.eval_run import Asked, play
+    from packbelt.cli.eval_show import show
+    from packbelt.evals import Endpoint, Sampling
+    from packbelt.live.foreground import unwound
 
-    from packbelt.cli.eval_text import show
-    from packbelt.cli.loaded import load_errors, report
-    from packbelt.cli.output import write_json
-    from packbelt.evals import LAYOUTS, Recorder, choose, model_named, read_suites, run_suite
-    from packbelt.live.foreground import foreground
-
-    workspace = source.workspace()
-    report(load_errors(workspace))
-    suites = choose(read_suites(workspace, source.snapshot()), suite)
-    model, laid_out = model_named(model_name), LAYOUTS[layout](workspace)
-    with ExitStack() as stack:
-        if record is not None:
-            file = stack.enter_context(record.open("w", encoding="utf-8"))
-            model = Recorder(model, lambda entry: file.write(entry.to_line()))
-        reports = [foreground(partial(run_suite, laid_out, one, model)) for one in suites]
-    if source.json:
-        write_json({"layout": layout, "suites": [one.to_json() for one in reports]})
-    else:
-        for i, (one, asked) in enumerate(zip(reports, suites, strict=True)):
-            show(one, asked.summary, layout, trace=trace, first=not i)
-    return FINE if all(one.passed for one in reports) else FINDINGS
+    asked = Asked(
+        suite=suite,
+        models=models,
+        layouts=layouts,
+        mutations=mutations,
+        repeats=repeats,
+        results=results,
+        record=record,
+        jobs=jobs,
+        sampling=Sampling(temperature, max_tokens),
+        endpoint=Endpoint(base_url, max_connections),
+        executor=executor,
+        workers=workers,
+    )
+    with unwound(), old_side(judging, source) as old:
+        done = play(asked, source)
+        judged = judge(judging, done, old, source)
+    return show(done, judged, trace=trace, as_json=source.json)

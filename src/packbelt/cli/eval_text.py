@@ -1,7 +1,7 @@
 """`packbelt eval` for people: a line for each case, the rates, and the calls where they are asked for."""
 
 from packbelt.cli.output import Column, Span, Table, draw, say, several, title
-from packbelt.evals import CaseReport, Made, Rate, Result, SuiteReport
+from packbelt.evals import CaseReport, Condition, Made, Rate, Result, SuiteReport
 from packbelt.model.encode import compact
 from packbelt.model.text import cut, one_line
 
@@ -10,9 +10,12 @@ _ANSWER = 200
 """Bytes of an answer that a trace shows."""
 
 
-def show(report: SuiteReport, summary: str, layout: str, *, trace: bool, first: bool) -> None:
-    """One suite."""
-    title(f"{report.suite}", f": {report.model}, {layout}", first=first)
+def show(
+    report: SuiteReport, summary: str, condition: Condition, repeat: int, *, trace: bool, first: bool
+) -> None:
+    """One suite, played once."""
+    again = f", repeat {repeat}" if repeat else ""
+    title(f"{report.suite}", f": {words_of(condition)}{again}", first=first)
     if summary:
         say(f"  {summary}")
     table = Table((Column("case"), Column("result"), Column("expected"), Column("called", wraps=True)))
@@ -20,7 +23,7 @@ def show(report: SuiteReport, summary: str, layout: str, *, trace: bool, first: 
         table.add(case.id, (str(case.result), _STYLE.get(case.result, "bad")), _expected(case), _called(case))
     draw(table)
     say(
-        f"  first step {_rate(report.first_step)}, within their steps {_rate(report.within)}",
+        f"  first step {rate(report.first_step)}, within their steps {rate(report.within)}",
         _unjudged(report),
     )
     for case in report.cases:
@@ -30,8 +33,15 @@ def show(report: SuiteReport, summary: str, layout: str, *, trace: bool, first: 
             say(f"  {case.id}: ", (case.trace.error, "bad"))
 
 
-def _rate(rate: Rate) -> str:
-    return f"{rate.part} of {rate.whole}"
+def words_of(condition: Condition) -> str:
+    """A condition in a few words."""
+    broken = () if condition.mutation is None else (condition.mutation,)
+    return ", ".join((condition.model, condition.layout, *broken))
+
+
+def rate(share: Rate) -> str:
+    """A share in words."""
+    return f"{share.part} of {share.whole}"
 
 
 def _unjudged(report: SuiteReport) -> Span:

@@ -1,97 +1,12 @@
 """`packbelt explain` for people: the verdict, every rule in the order it is asked, and the routes."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from packbelt.belt import Belt, BeltTool
-from packbelt.belt.entitlement import granted_by
-from packbelt.belt.placement import Placement
-from packbelt.belt.rules import TABLE, reasons_of
-from packbelt.cli.mends import mend_of
+from packbelt.belt.steps import VERDICTS, Step, rule_words, steps
 from packbelt.cli.output import STATE_STYLE, Column, Span, Table, draw, say, title
 from packbelt.cli.words import call_words
-from packbelt.model import Reason, Route, State
-
-_VERDICTS = {
-    State.DIRECT: "its schema is sent, and it is called by its name",
-    State.PACKED: "it is put away, and called through the opener or by its name",
-    State.DEFERRED: "it is put away, found by search and called by its name",
-    State.RESERVED: "it is kept for others, who are asked by a hand-off",
-    State.OVER_CEILING: "it needs more than this agent may",
-    State.UNAVAILABLE: "it cannot be called now",
-    State.OFF_BELT: "this agent was not granted it",
-    State.DENIED: "it may not be called",
-}
-_QUESTIONS = {
-    State.DENIED: ("is it denied?", "no deny matches"),
-    State.OFF_BELT: ("is it granted?", "it is granted"),
-    State.UNAVAILABLE: ("is it there now?", "it is there"),
-    State.OVER_CEILING: ("is it under the ceiling?", "it is under the ceiling"),
-    State.RESERVED: ("is it kept for others?", "nobody keeps it"),
-}
-_PLACEMENT = frozenset({State.DIRECT, State.DEFERRED, State.PACKED})
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One question of the table, asked of one tool.
-
-    Attributes:
-        question: what is asked.
-        answer: the state it leads to, or None where the tool passed.
-        settles: whether this is the answer that counts; later ones only say what else stands in the way.
-        reasons: the rules that answered.
-        passed: the words for a tool that passed.
-        because: what it passed by, and where that was written; empty where there is no more to say.
-        mend: what would change the answer; empty where nothing is known.
-    """
-
-    question: str
-    answer: State | None
-    settles: bool
-    reasons: Sequence[Reason]
-    passed: str = ""
-    because: str = ""
-    mend: str = ""
-
-
-def steps(belt: Belt, entry: BeltTool) -> list[Step]:
-    """Every question in order: what each says of this tool, those after the settling one included."""
-    i = belt.registry.locate(entry.tool.id)
-    decision = entry.decision
-    if i is None:  # the opener and the search: they follow from the others and are asked nothing
-        return [Step("how is it presented?", decision.state, settles=True, reasons=decision.reasons)]
-    ask = (belt.subject, Placement(belt.subject))
-    found = []
-    for state, _ in TABLE:
-        if state in _PLACEMENT:
-            continue
-        question, passed = _QUESTIONS[state]
-        reasons = reasons_of(ask, belt.fold, state, i)
-        if reasons:
-            found.append(
-                Step(question, state, state is decision.state, reasons, mend=mend_of(belt, i, reasons))
-            )
-        else:
-            found.append(_passed(belt, i, state, question, passed))
-    if decision.state in _PLACEMENT:
-        found.append(Step("how is it presented?", decision.state, settles=True, reasons=decision.reasons))
-    return found
-
-
-def _passed(belt: Belt, i: int, state: State, question: str, words: str) -> Step:
-    """A question that does not hold the tool up, and why not where that is not plain."""
-    because = ""
-    if state is State.OFF_BELT:
-        grant = granted_by(belt, i)
-        words, because = grant.detail, _rule(grant)
-    elif state is State.OVER_CEILING:
-        ceiling = belt.subject.ceiling_reason
-        because = f"{ceiling.detail}, {ceiling.where}" if ceiling.where else ceiling.detail
-        words = f"needs {belt.registry.permission(i)}, under the ceiling {belt.subject.ceiling}"
-    elif state is State.UNAVAILABLE and (server := belt.registry.tools[i].id.server):
-        words = f"server {server!r} is connected"
-    return Step(question, None, settles=False, reasons=(), passed=words, because=because)
+from packbelt.model import Reason, Route
 
 
 def show(belt: Belt, entry: BeltTool) -> None:
@@ -114,7 +29,7 @@ def show(belt: Belt, entry: BeltTool) -> None:
 
 def _verdict(belt: Belt, entry: BeltTool) -> None:
     tool, state = entry.tool, entry.state
-    verdict = f" for {belt.agent}: {_VERDICTS[state]}"
+    verdict = f" for {belt.agent}: {VERDICTS[state]}"
     say((tool.wire_name, "title"), " is ", (str(state), STATE_STYLE[state]), verdict)
     facts = [str(tool.id) if tool.target is None else f"{tool.id} → {tool.target}"]
     if entry.pack:
@@ -148,20 +63,16 @@ def _step_rows(step: Step, *, settled: bool) -> Iterable[tuple[Span, Span]]:
     answer: Span = (f"also {step.answer}", "dim") if settled else (str(step.answer), STATE_STYLE[step.answer])
     for line, reason in enumerate(step.reasons):
         yield answer if line == 0 else "", reason.detail
-        yield "", (_rule(reason), "dim")
+        yield "", (rule_words(reason), "dim")
     if step.mend:
         yield "", step.mend
-
-
-def _rule(reason: Reason) -> str:
-    return f"rule {reason.rule}, {reason.where}" if reason.where else f"rule {reason.rule}"
 
 
 def _reasons_table(reasons: Sequence[Reason]) -> Table:
     table = Table((Column(wraps=True),))
     for reason in reasons:
         table.add(reason.detail)
-        table.add((f"  {_rule(reason)}", "dim"))
+        table.add((f"  {rule_words(reason)}", "dim"))
     return table
 
 
@@ -177,6 +88,3 @@ def _way(belt: Belt, entry: BeltTool, route: Route) -> str:
             chain = " hands on to ".join(route.agents)
             opened = route.call == belt.registry.workspace.config.opener
             return f"{'opens the hand-off to' if opened else 'hands to'} {chain}, who can call it"
-
-
-__all__ = ["Step", "show", "steps"]

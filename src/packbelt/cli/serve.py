@@ -11,8 +11,10 @@ from packbelt.cli.options import Source, complete_agents, with_source
 
 if TYPE_CHECKING:
     from packbelt.catalog.workspace import Workspace
+    from packbelt.cli.serve_text import Reporter
     from packbelt.gateway.http import Listening
     from packbelt.gateway.server import Manner
+    from packbelt.gateway.stopping import Beside
     from packbelt.gateway.tokens import Tokens
     from packbelt.live.fleet import Fleet
 
@@ -77,6 +79,9 @@ _NO_AGENT = "say whose belt, with --agent NAME (or --http HOST:PORT for all of t
     metavar="FILE",
     help="Append each decision, call and outcome as a line of JSON.",
 )
+@click.option(
+    "--watch", is_flag=True, help="Take the workspace's files into force each time that they are saved."
+)
 @click.option("--runs", metavar="URL", help="Where runs are kept: a file, or a database's URL.")
 @with_source
 def command(
@@ -92,6 +97,7 @@ def command(
     runs: str | None,
     source: Source,
     trust: bool,
+    watch: bool,
 ) -> int:
     """Serve an agent's belt as an MCP server, to any client that speaks MCP.
 
@@ -109,6 +115,10 @@ def command(
     PACKBELT_SERVE_TOKENS nothing is served. It speaks plain HTTP: beyond this machine, put a proxy or
     balancer with TLS before it.
 
+    With --watch a saved file is a new belt at the next turn, and clients are told that their list has
+    changed. A file that does not load leaves the last good workspace in force, and a line says so. --trust
+    then trusts the servers as they are defined now, not what the files are changed to.
+
     Of a snapshot only what is in force counts (ceiling, denies, approvals, skills, disabled agents), never
     its servers; PACKBELT_SNAPSHOT does not count here. --json makes the lines on standard error JSON.
     """
@@ -117,6 +127,8 @@ def command(
     import anyio
 
     from packbelt.cli.loaded import load_errors, report
+    from packbelt.cli.serve_text import Reporter
+    from packbelt.live.following import follow
 
     if handoffs and runner:
         raise click.UsageError("--handoffs brief answers hand-offs and --runner runs them: choose one")
@@ -141,11 +153,15 @@ def command(
         events=events,
         runs=runs,
         asks=address is None,
+        watch=watch,
     )
+    reporter = Reporter(fleet, as_json=source.json)
+    beside = partial(follow, fleet, reporter.followed) if watch else None
     if address is None or keys is None:
-        anyio.run(partial(_stdio, fleet, agents[0], manner, as_json=source.json))
+        anyio.run(partial(_stdio, fleet, agents[0], manner, reporter, beside))
     else:
-        anyio.run(partial(_http, fleet, manner, keys, _split(address), hosts, as_json=source.json))
+        serve = partial(_http, fleet, manner, keys, _split(address), hosts, reporter=reporter, beside=beside)
+        anyio.run(serve)
     return FINE
 
 
@@ -189,6 +205,7 @@ def _fleet(
     events: Path | None,
     runs: str | None,
     asks: bool,
+    watch: bool,
 ) -> "Fleet":
     """The fleet, opened and not yet entered.
 
@@ -200,13 +217,14 @@ def _fleet(
     from packbelt.cli.runner import load_runner
     from packbelt.gateway.brief import no_run
     from packbelt.gateway.client import unanswered
-    from packbelt.live.fleet import open as open_fleet
+    from packbelt.live.opening import open as open_fleet
+    from packbelt.live.trust import Trust
 
     return open_fleet(
         workspace,
         run=load_runner(runner, workspace.root) if runner else no_run if briefs else None,
         elicit=unanswered if asks else None,
-        trust=trust,
+        trust=Trust.of_user().also(workspace) if trust and watch else trust,
         snapshot=None if source.from_variable else replace(source.snapshot(), servers={}),
         runs=runs,
         events=events,
@@ -257,14 +275,14 @@ def _tokens(workspace: "Workspace", file: Path | None, agents: tuple[str, ...]) 
     return found.of(wanted)
 
 
-async def _stdio(fleet: "Fleet", name: str, manner: "Manner", *, as_json: bool) -> None:
-    from packbelt.cli.serve_text import Reporter
+async def _stdio(
+    fleet: "Fleet", name: str, manner: "Manner", reporter: "Reporter", beside: "Beside | None"
+) -> None:
     from packbelt.gateway.stdio import serve_stdio
 
-    reporter = Reporter(fleet, as_json=as_json)
     if sys.stdin.isatty():
         reporter.waits(name)
-    await serve_stdio(fleet, name, manner, reporter.stdio)
+    await serve_stdio(fleet, name, manner, reporter.stdio, beside)
 
 
 async def _http(
@@ -274,16 +292,17 @@ async def _http(
     where: tuple[str, int],
     hosts: tuple[str, ...],
     *,
-    as_json: bool,
+    reporter: "Reporter",
+    beside: "Beside | None",
 ) -> None:
-    from packbelt.cli.serve_text import Reporter
     from packbelt.gateway.http import serve_http
 
     host, port = where
-    reporter = Reporter(fleet, as_json=as_json)
     reporter.made(tokens)
 
     def ready(listening: "Listening") -> None:
         reporter.http(listening, tokens, host)
 
-    await serve_http(fleet, manner, tokens, host=host, port=port, allow_hosts=hosts, on_ready=ready)
+    await serve_http(
+        fleet, manner, tokens, host=host, port=port, allow_hosts=hosts, on_ready=ready, beside=beside
+    )

@@ -1,13 +1,13 @@
 """What `packbelt serve` says on standard error: standard output belongs to the client."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from packbelt.cli.output import note, several
-from packbelt.model import ServerStatus
+from packbelt.model import PackbeltError, ServerStatus
 from packbelt.model.text import few
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ MOST = 3
 """Servers, agents or names of one kind that get a line each."""
 NAMED = 8
 """Untrusted servers that are named in their line."""
+_STAYS = "the last good workspace stays in force"
 _LOOPBACK = ("127.", "localhost", "::1")
 
 
@@ -34,6 +35,8 @@ class Reporter:
     def __init__(self, fleet: "Fleet", *, as_json: bool) -> None:
         self._fleet = fleet
         self._json = as_json
+        self._troubled = False
+        self._left_out: frozenset[str] = frozenset()
 
     def waits(self, agent: str) -> None:
         """Somebody started it by hand."""
@@ -74,8 +77,20 @@ class Reporter:
                 event="plain_http",
             )
 
-    def _servers(self) -> None:
-        refused = self._fleet.refused
+    def followed(self, problem: PackbeltError | None) -> None:
+        """The workspace's files were saved: they do not load, or have been taken."""
+        if problem is not None:
+            self._troubled = True
+            self._say(_kept(problem), event="broken", problem=str(problem))
+            return
+        if self._troubled or self._json:
+            self._say("the workspace's files load again, and are in force", event="reload")
+        self._troubled = False
+        self._untrusted(frozenset(self._fleet.refused) - self._left_out)
+
+    def _untrusted(self, refused: Collection[str]) -> None:
+        """Servers that are left out because nobody trusts them; a server is named once."""
+        self._left_out = frozenset(self._fleet.refused)
         if refused:
             names = sorted(refused)
             named = few(names, most=NAMED)
@@ -83,6 +98,10 @@ class Reporter:
                 f"not trusted, and left out: {named}; say --trust, or `always` to packbelt connect",
                 event="untrusted", servers=names,
             )  # fmt: skip
+
+    def _servers(self) -> None:
+        refused = self._fleet.refused
+        self._untrusted(refused)
         states = self._fleet.snapshot.servers.values()
         failed = [one for one in states if one.status is ServerStatus.FAILED and one.name not in refused]
         for one in failed[:MOST]:
@@ -110,3 +129,10 @@ class Reporter:
             click.echo(json.dumps(fields), err=True)
         elif line:
             note(line)
+
+
+def _kept(problem: PackbeltError) -> str:
+    """A problem in a line that says what stays in force."""
+    if _STAYS in problem.problem:
+        return str(problem)
+    return str(PackbeltError(f"{problem.problem}; {_STAYS}", where=problem.where, mend=problem.mend))

@@ -30,11 +30,14 @@ class Wish:
     Attributes:
         call: names in the order of preference. A tool that is advertised goes before one that stands in a
             pack's listing, whatever the order.
+        direct: names that go before those of `call`, where they are advertised; never out of a listing.
         guess: the name that it makes up where none of these is advertised; None to make up none.
         look: whether it opens packs to find what is not advertised.
         times: how often it does the same.
         blind: whether it calls the first name without having seen it.
-        told: whether it takes what the last answer names, if that is advertised.
+        told: whether it takes what the last answer names, if that is advertised and not the opener.
+        read: the heading of a section of the prompt: it calls the first of `call` that this section names to
+            be called as such, whatever else it is shown; None to go by what it is shown.
     """
 
     call: tuple[str, ...] = ()
@@ -43,6 +46,8 @@ class Wish:
     times: int = 1
     blind: bool = False
     told: bool = False
+    read: str | None = None
+    direct: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,9 +28,13 @@ class WishFile(FileModel):
     """An entry of `wishes` in its long form."""
 
     call: list[Text] = Field(default_factory=list)
+    direct: list[Text] = Field(default_factory=list)
     guess: Text = "guess"
     look: bool = True
     times: Times = 1
+    blind: bool = False
+    told: bool = False
+    read: Text = "read"
 
 
 class AnyOfFile(FileModel):
@@ -234,8 +238,17 @@ class _Reader:
         if isinstance(raw, list) and all(isinstance(one, str) and one for one in raw):
             return Wish(tuple(raw))
         model = read_model(WishFile, self.document, at=at, data=raw)
-        guess = model.guess if "guess" in model.model_fields_set else None
-        return Wish(tuple(model.call), guess, model.look, model.times)
+        given = model.model_fields_set
+        return Wish(
+            call=tuple(model.call),
+            guess=model.guess if "guess" in given else None,
+            look=model.look,
+            times=model.times,
+            blind=model.blind,
+            told=model.told,
+            read=model.read if "read" in given else None,
+            direct=tuple(model.direct),
+        )
 
     def _snapshot(self, raw: object, *at: str | int) -> Snapshot:
         where = self.document.where(*at)

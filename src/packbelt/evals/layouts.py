@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from packbelt.catalog.near import listed, suggestion
 from packbelt.catalog.workspace import Pack, ServerPolicy, Workspace
-from packbelt.model import Access, Exposure
+from packbelt.model import Access, Exposure, PackbeltError
 
 
 def packed(workspace: Workspace) -> Workspace:
@@ -45,3 +46,15 @@ def promoted(workspace: Workspace) -> Workspace:
 
 LAYOUTS: dict[str, Callable[[Workspace], Workspace]] = {"promoted": promoted, "packed": packed, "flat": flat}
 """Every layout by name."""
+
+
+def layout_named(name: str) -> Callable[[Workspace], Workspace]:
+    """The layout of a name.
+
+    Raises:
+        PackbeltError: there is none.
+    """
+    if name not in LAYOUTS:
+        mend = suggestion(name, LAYOUTS, otherwise=f"there are: {listed(LAYOUTS)}")
+        raise PackbeltError(f"no layout is called {name!r}", mend=mend, name=name)
+    return LAYOUTS[name]

@@ -1,7 +1,6 @@
 """What came of a suite: outcomes, rates, and the traces that they are worked out from."""
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -50,18 +49,11 @@ class Rate:
     whole: int
 
 
-@dataclass(frozen=True, slots=True)
-class SuiteReport:
-    """What came of one suite with one model.
+class Tally:
+    """The rates of whatever has `cases`."""
 
-    Attributes:
-        suite: its id.
-        model: the model's name.
-        cases: in the order of the file.
-    """
+    __slots__ = ()
 
-    suite: str
-    model: str
     cases: tuple[CaseReport, ...]
 
     @property
@@ -90,14 +82,35 @@ class SuiteReport:
         """Whether every case got where it belongs."""
         return all(case.passed for case in self.cases)
 
+    def rates_json(self) -> dict[str, Any]:
+        """The rates and outcomes as data."""
+        return {
+            "first_step": {"part": self.first_step.part, "whole": self.first_step.whole},
+            "within_steps": {"part": self.within.part, "whole": self.within.whole},
+            "outcomes": {str(result): count for result, count in self.outcomes.items()},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteReport(Tally):
+    """What came of one suite with one model.
+
+    Attributes:
+        suite: its id.
+        model: the model's name.
+        cases: in the order of the file.
+    """
+
+    suite: str
+    model: str
+    cases: tuple[CaseReport, ...]
+
     def to_json(self) -> dict[str, Any]:
         """The report as data, traces included; `read_report` reads it back."""
         return {
             "suite": self.suite,
             "model": self.model,
-            "first_step": {"part": self.first_step.part, "whole": self.first_step.whole},
-            "within_steps": {"part": self.within.part, "whole": self.within.whole},
-            "outcomes": {str(result): count for result, count in self.outcomes.items()},
+            **self.rates_json(),
             "cases": _cases().dump_python(self.cases, mode="json"),
         }
 
@@ -113,11 +126,12 @@ def read_report(data: dict[str, Any]) -> SuiteReport:
 
 def again(report: SuiteReport) -> SuiteReport:
     """The report with every outcome worked out anew from the traces."""
-    return replace(report, cases=tuple(_judged(report.cases)))
+    return replace(report, cases=tuple(map(judged_again, report.cases)))
 
 
-def _judged(cases: Iterable[CaseReport]) -> Iterable[CaseReport]:
-    return (replace(case, verdict=classify(case.expected, case.trace)) for case in cases)
+def judged_again(case: CaseReport) -> CaseReport:
+    """What came of a case, its outcome worked out anew from the trace."""
+    return replace(case, verdict=classify(case.expected, case.trace))
 
 
 @cache

@@ -1,39 +1,19 @@
-"""Play cases turn by turn through the real engine, and say what became of each."""
+"""Play cases through the real engine, one or those of a suite, and say what became of each."""
 
-from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable
 
-from packbelt.belt import Belt
-from packbelt.belt.arguments import parse
-from packbelt.belt.gate import Denial, admit
 from packbelt.catalog.workspace import Workspace
-from packbelt.evals.bound import Bound, bound, is_web, owners
-from packbelt.evals.cases import Case, Suite
-from packbelt.evals.models.model import Mind, Model, ModelError, Request
+from packbelt.evals.bound import Bound, bound
+from packbelt.evals.cases import Suite
+from packbelt.evals.models.model import Model, ModelError
+from packbelt.evals.mutations.mutation import as_told
 from packbelt.evals.outcomes import classify
+from packbelt.evals.play import Player
 from packbelt.evals.report import CaseReport, SuiteReport
-from packbelt.evals.trace import Ended, Fault, Made, Reply, Trace, Usage
+from packbelt.evals.trace import Fault, Made, Trace
 from packbelt.evals.world import Simulation
-from packbelt.live.agent import LiveAgent
-from packbelt.model import (
-    AgentBrokenError,
-    AgentRefusedError,
-    Call,
-    Outcome,
-    ToolCall,
-    ToolResult,
-    UnknownAgentError,
-)
-from packbelt.model.encode import canonical
+from packbelt.model import AgentBrokenError, AgentRefusedError, UnknownAgentError
 from packbelt.model.text import one_line
-from packbelt.providers import Form
-
-TARGET = "openai-chat"
-"""The form in which models are asked: it is what most endpoints speak."""
-REPEATS = 3
-"""Times that the same call is made until its case is ended as a loop."""
 
 _CANNOT_GO_ON = (ModelError, AgentBrokenError, AgentRefusedError, UnknownAgentError)
 
@@ -62,9 +42,23 @@ async def run_suite(
     return SuiteReport(suite.id, model.name, tuple(reports))
 
 
-async def run_case(workspace: Workspace, one: Bound, model: Model, repeat: int = 0) -> CaseReport:
-    """Play one case; `repeat` says how often it was played before."""
-    case, player = one.case, _Player(one.case)
+async def run_case(
+    workspace: Workspace,
+    one: Bound,
+    model: Model,
+    repeat: int = 0,
+    told: Callable[[Made, str], str] = as_told,
+) -> CaseReport:
+    """Play one case.
+
+    Args:
+        workspace: whose agents are asked.
+        one: the case.
+        model: who is asked.
+        repeat: how often the case was played before.
+        told: from a call and its answer, what the model is told; that answer unless a mutation changes it.
+    """
+    case, player = one.case, Player(one.case, told)
     try:
         mind = model.begin(one, repeat)
         async with (
@@ -79,91 +73,3 @@ async def run_case(workspace: Workspace, one: Bound, model: Model, repeat: int =
         trace = Trace(tuple(player.replies), None, fault, words)
     verdict = classify(one.expected, trace)
     return CaseReport(case.id, case.agent, case.request, case.tags, one.expected, verdict, trace)
-
-
-class _Player:
-    """Plays one case: belt, form, reply, dispatch, results, and again."""
-
-    def __init__(self, case: Case) -> None:
-        self.case = case
-        self.replies: list[Reply] = []
-        self.messages: list[Any] = [{"role": line.role, "content": line.text} for line in case.conversation]
-        self.made: Counter[str] = Counter()
-
-    async def play(self, agent: LiveAgent, mind: Mind) -> Ended:
-        for _ in range(self.case.steps):
-            turn = await agent.turn()
-            form = turn.compile(TARGET, strict=False)
-            message, calls, usage = await self._ask(form, mind)
-            facts = [_facts(turn.belt, form, call) for call in calls]
-            results = await turn.run(calls)
-            made = tuple(_made(*pair) for pair in zip(facts, results, strict=True))
-            self.replies.append(Reply(_names(form), form.text(message), made, usage))
-            if not calls:
-                return Ended.ANSWERED
-            self.messages += [message, *form.results(results)]
-            self.made.update(canonical([call.name, parse(call.arguments)]) for call in calls)
-            if max(self.made.values()) >= REPEATS:
-                return Ended.REPEATED
-        return Ended.STEPS
-
-    async def _ask(self, form: Form, mind: Mind) -> tuple[Mapping[str, Any], list[ToolCall], Usage | None]:
-        """A model's reply, its calls, and what it took.
-
-        Raises:
-            ModelError: it gave none, or none that can be read.
-        """
-        request = Request(
-            tuple(form.kwargs.get("tools", ())), ({"role": "system", "content": form.system}, *self.messages)
-        )
-        message = dict(await mind.reply(request))
-        usage = _usage(message.pop("usage", None))
-        try:
-            calls = form.calls(message)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise ModelError(f"its reply cannot be read ({type(error).__name__})") from None
-        return message, [replace(call, name=str(call.name)) for call in calls], usage
-
-
-def _usage(said: Mapping[str, Any] | None) -> Usage | None:
-    """A usage as Chat Completions give it (`prompt_tokens`, `completion_tokens`, `prompt_tokens_details`)."""
-    if said is None:
-        return None
-    details = said.get("prompt_tokens_details") or {}
-    return Usage(
-        said.get("prompt_tokens") or 0, said.get("completion_tokens") or 0, details.get("cached_tokens") or 0
-    )
-
-
-def _names(form: Form) -> tuple[str, ...]:
-    """The wire names of the tools that were sent, in order."""
-    return tuple(form.names.unspell(tool["function"]["name"]) for tool in form.kwargs.get("tools", ()))
-
-
-def _facts(belt: Belt, form: Form, call: ToolCall) -> Made:
-    """Which tool a call means, inside the opener the inner one, and whether the gate admits it."""
-    registry = belt.registry
-    admitted = admit(belt, call.name, call.arguments, form.names.spell)
-    if isinstance(admitted, Denial):
-        i, refused = admitted.i, admitted.kind
-    elif isinstance(admitted, Call) and admitted.answer is not None:
-        i, refused = None, None
-    else:
-        i, refused = registry.locate(admitted.tool.id), None
-    tool = None if i is None else registry.tools[i]
-    return Made(
-        name=call.name,
-        arguments=call.arguments,
-        tool=None if tool is None else str(tool.id),
-        target=None if tool is None else tool.target,
-        owners=() if i is None else owners(registry, i),
-        web=tool is not None and is_web(tool),
-        refused=refused,
-        outcome=Outcome.NOT_STARTED,
-        answer="",
-    )
-
-
-def _made(facts: Made, result: ToolResult) -> Made:
-    """The facts of a call with what became of it."""
-    return replace(facts, outcome=result.outcome, answer=result.text)

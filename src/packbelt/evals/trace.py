@@ -71,6 +71,23 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Tokens:
+    """A request and its reply in tokens, all under o200k_base whatever the model, so that layouts compare.
+
+    Attributes:
+        belt: of the tools and of the prompt's sections: what a layout changes.
+        prefix: of the tools and of the whole prompt: all that stands before the conversation.
+        conversation: of the conversation up to here, results of calls among it.
+        reply: of what the model said and called.
+    """
+
+    belt: int
+    prefix: int
+    conversation: int
+    reply: int
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """One reply of the model.
 
@@ -79,12 +96,14 @@ class Reply:
         text: what it said.
         calls: what it called, in order.
         usage: what it took; None where the model does not say.
+        tokens: what was sent and said, counted here; None where nobody counted.
     """
 
     advertised: tuple[str, ...]
     text: str
     calls: tuple[Made, ...] = ()
     usage: Usage | None = None
+    tokens: Tokens | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from itertools import count
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import anyio
 
@@ -23,10 +24,18 @@ DONE = "Done."
 """What a tool or an agent says for which the case has no answer."""
 
 
+_SIMULATED: WeakKeyDictionary[Workspace, dict[frozenset[tuple[str, str]], Workspace]] = WeakKeyDictionary()
+"""Cases with the same answers share a workspace, and with it all that is worked out from one."""
+
+
 def simulated(workspace: Workspace, answers: Mapping[str, str]) -> Workspace:
     """The workspace with every native tool handled by an answer; the host's own functions are not called."""
-    natives = (tool.name for tool in workspace.tools if tool.id.source == NATIVE)
-    return replace(workspace, handlers={name: _handler(answers.get(name, DONE)) for name in natives})
+    known, said = _SIMULATED.setdefault(workspace, {}), frozenset(answers.items())
+    if said not in known:
+        natives = (tool.name for tool in workspace.tools if tool.id.source == NATIVE)
+        handlers = {name: _handler(answers.get(name, DONE)) for name in natives}
+        known[said] = replace(workspace, handlers=handlers)
+    return known[said]
 
 
 def _handler(answer: str) -> Callable[..., Awaitable[str]]:

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from packbelt.gateway.agent import Served
 from packbelt.gateway.guard import Guard, allowed, path_of
 from packbelt.gateway.server import AgentServer, Manner
-from packbelt.gateway.stopping import on_signal, only
+from packbelt.gateway.stopping import Beside, alongside, on_signal, only
 from packbelt.gateway.tokens import Tokens
 from packbelt.live.fleet import Fleet
 from packbelt.model import PackbeltError
@@ -70,6 +70,7 @@ async def serve_http(
     port: int,
     allow_hosts: Sequence[str] = (),
     on_ready: Callable[[Listening], None] | None = None,
+    beside: Beside | None = None,
 ) -> None:
     """Serve the agents that have a token until a signal asks this process to end.
 
@@ -83,6 +84,7 @@ async def serve_http(
         port: the port; 0 for any that is free.
         allow_hosts: further names that clients may have in `Host`, such as a balancer's.
         on_ready: told when requests are answered.
+        beside: runs from then on, until the end, where it is cancelled.
 
     Raises:
         ListenError: the address cannot be listened on.
@@ -114,7 +116,8 @@ async def serve_http(
                             if on_ready:
                                 url = f"http://{_shown(host)}:{listener.getsockname()[1]}"
                                 on_ready(hosted.listening(url))
-                            await web.serve(sockets=[listener])
+                            async with alongside(beside):
+                                await web.serve(sockets=[listener])
                         hosted.end()
                     failures += [] if hosted.apps else list(hosted.refused.values())
             except Exception as error:  # noqa: BLE001 - raised below, outside the group that would wrap it

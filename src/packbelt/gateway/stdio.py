@@ -14,12 +14,16 @@ from mcp.server.request_state import RequestStateSecurity
 from packbelt.gateway.agent import Served
 from packbelt.gateway.pipes import standard_streams
 from packbelt.gateway.server import AgentServer, Manner
-from packbelt.gateway.stopping import on_signal, only
+from packbelt.gateway.stopping import Beside, alongside, on_signal, only
 from packbelt.live.fleet import Fleet
 
 
 async def serve_stdio(
-    fleet: Fleet, name: str, manner: Manner, on_ready: Callable[[Served], None] | None = None
+    fleet: Fleet,
+    name: str,
+    manner: Manner,
+    on_ready: Callable[[Served], None] | None = None,
+    beside: Beside | None = None,
 ) -> None:
     """Serve one agent until the client leaves or a signal asks this process to end.
 
@@ -28,6 +32,7 @@ async def serve_stdio(
         name: the agent.
         manner: how its belt is served.
         on_ready: told when every server has connected or failed.
+        beside: runs from then on, until the end, where it is cancelled.
 
     Raises:
         PackbeltError: the fleet or the agent cannot start.
@@ -62,7 +67,8 @@ async def serve_stdio(
                 opened = True
                 if on_ready:
                     on_ready(live)
-                await over.wait()
+                async with alongside(beside):
+                    await over.wait()
         except Exception as error:  # noqa: BLE001 - raised below, outside the group that would wrap it
             failures.append(only(error))
         tasks.cancel_scope.cancel()

@@ -2,8 +2,9 @@
 
 import signal
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 import anyio
 from anyio.abc import TaskStatus
@@ -33,3 +34,17 @@ async def on_signal(
         async for _ in received:
             stop()
     task_status.started()
+
+
+Beside = Callable[[], Coroutine[Any, Any, None]]
+"""Work that is done while agents are served."""
+
+
+@asynccontextmanager
+async def alongside(beside: Beside | None) -> AsyncIterator[None]:
+    """While inside, this is done too; it is cancelled at the end."""
+    async with anyio.create_task_group() as tasks:
+        if beside is not None:
+            tasks.start_soon(beside)
+        yield
+        tasks.cancel_scope.cancel()

@@ -1,6 +1,5 @@
 """`Fleet`: what agents share while they work: connections, the snapshot, runs and the event log."""
 
-import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -14,35 +13,35 @@ from anyio.abc import TaskGroup
 
 from packbelt.belt import Scope
 from packbelt.catalog.registry import Runtime
+from packbelt.catalog.reload import reloaded
 from packbelt.catalog.snapshot import ServerState, Snapshot
 from packbelt.catalog.workspace import ServerSpec, Workspace
 from packbelt.live.agent import LiveAgent
 from packbelt.live.asking import Approve, Asking, Elicit
+from packbelt.live.calling import called
 from packbelt.live.handoff import run_to_answer
 from packbelt.live.listeners import Listeners
 from packbelt.live.logs import mask
 from packbelt.live.observe.events import EventLog, Sink
 from packbelt.live.observe.observer import Observer
-from packbelt.live.reload import changed_servers, reloaded
+from packbelt.live.reload import changed_servers
 from packbelt.live.runs import RunStore, UnknownRunError, new_run_id
 from packbelt.live.runs.open import open_runs
 from packbelt.live.runs.scopes import scope_of
 from packbelt.live.servers.connection import Connection, Settings
 from packbelt.live.servers.hosting import Servers
+from packbelt.live.servers.known import configured
 from packbelt.live.servers.oauth import OAuth
 from packbelt.live.servers.tokens import user_store
 from packbelt.live.trust import Trust
-from packbelt.model import Answer, PackbeltError
-
-_logger = logging.getLogger(__name__)
+from packbelt.live.vouching import Vouching
+from packbelt.model import Answer, PackbeltError, ServerStatus
 
 RunAgent = Callable[[LiveAgent, str], Awaitable[Any]]
 """The host's model loop: given an agent and a request, it gives the agent's answer."""
 
 AT_ONCE = 16
 """Servers that start at the same time; each has its whole start time from when its turn comes."""
-MAX_SERVERS = 256
-"""Servers of one workspace, shared and agents' own; the rest fails."""
 
 
 class FleetError(PackbeltError):
@@ -57,7 +56,6 @@ class Fleet:
         snapshot: what is true now; immutable, and replaced on every change.
         run: the host's model loop, or None: hand-offs are unavailable then.
         asking: who is asked for approvals, and who answers servers' questions.
-        refused: servers that may not be started, by name, with the reason.
         runs: where runs are kept.
     """
 
@@ -82,13 +80,12 @@ class Fleet:
         self.run = run
         self.asking = asking
         self.snapshot = snapshot
-        self.refused: Mapping[str, str] = {}
         self._log = EventLog.of(events)
         self._owns_log = isinstance(events, str | Path)
         self._observer = Observer(self._log, mask=mask)
         self._runtime = Runtime(frozenset(workspace.handlers), run is not None)
         self._given = snapshot
-        self._trust = trust
+        self._vouching = Vouching(trust, environ)
         self._runs = runs
         self._environ = environ
         self._only = only
@@ -129,7 +126,7 @@ class Fleet:
             )
             self._servers = Servers(self._tasks, settings, self._shared_changed)
             stack.push_async_callback(self._servers.end)
-            self.refused = self._refusals(self.workspace)
+            self._vouching.look(self.workspace)
             await self._start(self._servers, self.workspace.servers.values())
             self._stack = stack.pop_all()
         self._open = True
@@ -156,16 +153,6 @@ class Fleet:
         # Not by `async with`: the group would wrap what the host's own code raises into a group of its own.
         self._tasks.cancel_scope.cancel()
         await self._tasks.__aexit__(None, None, None)
-
-    def _refusals(self, workspace: Workspace) -> Mapping[str, str]:
-        """The servers of a workspace that may not be started, by name, with the reason."""
-        trust = Trust.of_user(self._environ) if isinstance(self._trust, bool) else self._trust
-        every = [*workspace.servers.values(), *workspace.inline.values()]
-        verdict = trust.resolve(workspace, granted=self._trust is True, specs=every)
-        if verdict.refused:
-            _logger.warning("%s", verdict.line)
-        over = {spec.name: f"the limit is {MAX_SERVERS} servers" for spec in every[MAX_SERVERS:]}
-        return {**over, **{name: f"{why}: {_MEND}" for name, why in verdict.refused.items()}}
 
     async def _start(self, servers: Servers, specs: Iterable[ServerSpec], *, merge: bool = False) -> None:
         """Start what this fleet starts at all and may start, and wait until each has connected or failed."""
@@ -267,6 +254,63 @@ class Fleet:
         agent = LiveAgent(self, scope, request=request, messages=run.messages, claimed=run)
         return await run_to_answer(agent)
 
+    # single servers -------------------------------------------------------------------------------------
+
+    @property
+    def refused(self) -> Mapping[str, str]:
+        """Servers that may not be started, by name, with the reason."""
+        return self._vouching.refused
+
+    @property
+    def doubtful(self) -> Collection[str]:
+        """Those of them that a person's yes to their definition can start: see `connect`."""
+        return self._vouching.doubtful
+
+    async def connect(
+        self, server: str, *, agreed: ServerSpec | None = None, seconds: float | None = None
+    ) -> ServerState:
+        """Start one configured server, and wait until it has connected or failed.
+
+        One that is connected or starting is left alone; one that failed, was lost or ended is started anew.
+
+        Args:
+            server: its name.
+            agreed: the definition that a person has agreed to, for a server that is not trusted.
+            seconds: how long it may take to answer; `times.start` by default.
+
+        Returns:
+            Its state then.
+
+        Raises:
+            UnknownServerError: no such server is configured.
+            NotTrustedError: it may not be started, or its definition is not the one that was agreed to.
+            RuntimeError: the fleet is not open, or was closed meanwhile.
+        """
+        self._check_open()
+        async with self._reloading:
+            self._check_open()
+            spec = configured(self.workspace, server)
+            self._vouching.check(spec, agreed)
+            connection = await self._servers.started(spec, self._concurrency(server), seconds)
+        await connection.settled()
+        return self._servers.states[server]
+
+    async def disconnect(self, server: str) -> ServerState:
+        """End one shared server for all agents; it keeps its name and tools, and `connect` starts it again.
+
+        Returns:
+            Its state then.
+
+        Raises:
+            UnknownServerError: no such server is configured.
+            RuntimeError: the fleet is not open.
+        """
+        self._check_open()
+        async with self._reloading:
+            configured(self.workspace, server)
+            await self._servers.end([server])
+        return self._servers.states.get(server) or ServerState(server, ServerStatus.DISCONNECTED)
+
     # the workspace's files ------------------------------------------------------------------------------
 
     async def reload(self, workspace: Workspace | None = None) -> None:
@@ -274,6 +318,9 @@ class Fleet:
 
         Servers whose definition changed are ended, then started anew; the others are not touched, and keep
         their time limits. Agents at work are decided by the new workspace from their next turn on.
+
+        Inside a tool that an agent called, whatever definition is new waits for a person's yes: see
+        `Caller.connect`.
 
         Raises:
             WorkspaceError: a file does not load; the last good workspace stays in force.
@@ -285,13 +332,13 @@ class Fleet:
             began, before = anyio.current_time(), self.workspace
             try:
                 fresh = await anyio.to_thread.run_sync(reloaded, before) if workspace is None else workspace
-                refused = self._refusals(fresh)
+                self._vouching.look(fresh, after=before if called() else None)
             except PackbeltError as error:
                 self._observer.reload(str(before.root), len(before.servers), error=str(error))
                 raise
             self._check_open()
             ending, starting = changed_servers(before, fresh)
-            self.workspace, self.refused = fresh, refused
+            self.workspace = fresh
             self._servers.settings = replace(self._servers.settings, times=fresh.config.times)
             self._runtime = Runtime(frozenset(fresh.handlers), self.run is not None)
             for agent in self._agents:
@@ -302,52 +349,3 @@ class Fleet:
             self._listeners.tell()
             seconds = anyio.current_time() - began
             self._observer.reload(str(fresh.root), len(fresh.servers), seconds=seconds)
-
-
-_MEND = "trust its directory (PACKBELT_TRUST), or open the fleet with trust=True"
-
-
-def open(  # noqa: A001 - `packbelt.open`, never imported bare
-    workspace: Workspace,
-    *,
-    run: RunAgent | None = None,
-    approve: Approve | None = None,
-    elicit: Elicit | None = None,
-    trust: bool | Trust = False,
-    snapshot: Snapshot | None = None,
-    runs: str | Path | RunStore | None = None,
-    events: EventLog | Sink | None = None,
-    environ: Mapping[str, str] | None = None,
-    only: Collection[str] | None = None,
-) -> Fleet:
-    """Open a fleet, for `async with`: its shared servers run for as long as it is open.
-
-    Args:
-        workspace: what may exist.
-        run: your model loop, `async def run(agent, request) -> str`; without it hand-offs are unavailable.
-        approve: asked before a call that a person must approve; without it such calls are rejected.
-        elicit: answers servers' questions to a person; without it they are declined.
-        trust: True is your word that this workspace's servers may be started; else the user's trust counts.
-        snapshot: ceiling, denies, approvals, skills and disabled agents that are in force now.
-        runs: where runs are kept: a file, `:memory:`, a database's URL; None for the user's state directory.
-        events: where one line of JSON goes for each decision, call and outcome: a file's path, a stream, a
-            function, or an `EventLog`.
-        environ: where `${NAME}` and the children's environment come from; the process's by default.
-        only: the servers to start, by name, an agent's own as `<agent>.<name>`; the others stay disconnected.
-            All by default.
-
-    Raises:
-        EventLogError: the event log's file cannot be opened.
-        TypeError: `events` is none of these.
-    """
-    return Fleet(
-        workspace,
-        run=run,
-        asking=Asking(approve, elicit),
-        trust=trust,
-        snapshot=snapshot or Snapshot(),
-        runs=runs,
-        events=events,
-        environ=environ,
-        only=only,
-    )

@@ -63,6 +63,28 @@ def interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+@contextmanager
+def unwound() -> Iterator[None]:
+    """While inside, SIGTERM and SIGHUP raise `SystemExit` in the main thread, so that what is open is closed.
+
+    For work whose event loop has a thread of its own; the exit code is 128 and the signal's number.
+    """
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        for one in caught:
+            signal.signal(one, signal.SIG_IGN)  # a second one does not cut the cleaning up short
+        raise SystemExit(128 + number)
+
+    caught = _ending_signals()
+    for one in caught:
+        signal.signal(one, end)
+    try:
+        yield
+    finally:
+        for one in caught:
+            signal.signal(one, signal.SIG_DFL)
+
+
 def _ending_signals() -> list[int]:
     """Signals that would end this process at once, its children left behind."""
     if threading.current_thread() is not threading.main_thread():

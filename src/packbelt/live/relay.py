@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from packbelt.live.asking import Approval, Asking, arguments_of
+from packbelt.live.calling import serving
 from packbelt.live.hostcode import is_its_own
 from packbelt.live.native import call_native
 from packbelt.live.runs.marks import Marks
@@ -87,7 +88,7 @@ async def relay(agent: "LiveAgent", call: ToolCall, asking: Asking) -> ToolResul
                 why = f"not started: what {call.name} comes to now is not the one that was approved"
                 return seen.ended(_not_made(call, resolved, why, Outcome.NOT_STARTED))
         seen.admitted(resolved)
-        answer = await _dispatch(agent, resolved, asking, seen.dispatched)
+        answer = await _dispatch(agent, call, resolved, asking, seen.dispatched)
         return seen.ended(ToolResult(call, answer, resolved.tool.id))
 
 
@@ -116,7 +117,7 @@ def _not_made(call: ToolCall, resolved: Call | HandOff | None, why: str, outcome
 
 
 async def _dispatch(
-    agent: "LiveAgent", resolved: Call | HandOff, asking: Asking, on_sent: Callable[[], None]
+    agent: "LiveAgent", call: ToolCall, resolved: Call | HandOff, asking: Asking, on_sent: Callable[[], None]
 ) -> Answer:
     if isinstance(resolved, Call) and resolved.answer is not None:
         return Answer.of_text(resolved.answer)
@@ -133,7 +134,7 @@ async def _dispatch(
             on_sent()
             return await agent._hand_off(resolved, asking)
         if resolved.tool.id.server is None:
-            send = _native(agent, resolved)
+            send = _native(agent, call, resolved, asking)
         else:
             send = _server(agent, resolved, asking)
         if isinstance(send, Answer):
@@ -154,15 +155,16 @@ def _key(resolved: Call | HandOff) -> str:
     return f"{tool.id} {digest(arguments_of(resolved))}"
 
 
-def _native(agent: "LiveAgent", call: Call) -> Send | Answer:
+def _native(agent: "LiveAgent", call: ToolCall, resolved: Call, asking: Asking) -> Send | Answer:
     """How a native tool is called, or why it cannot be."""
-    function = agent.fleet.workspace.handlers.get(call.tool.name)
+    function = agent.fleet.workspace.handlers.get(resolved.tool.name)
     if function is None:
-        return Answer.of_text(f"nothing handles {call.tool.name!r} any more", Outcome.NOT_STARTED)
+        return Answer.of_text(f"nothing handles {resolved.tool.name!r} any more", Outcome.NOT_STARTED)
 
     async def send(dispatching: Dispatching) -> Answer:
         await dispatching()
-        return await call_native(function, call.arguments)
+        with serving(agent, call, resolved, asking):
+            return await call_native(function, resolved.arguments)
 
     return send
 

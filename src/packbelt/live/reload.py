@@ -1,51 +1,18 @@
-"""A workspace loaded anew: as a whole or not at all."""
+"""What a workspace that was loaded anew changes for the servers that run."""
 
-from collections.abc import Iterator
+from dataclasses import replace
 
-from packbelt.catalog.load import load
 from packbelt.catalog.workspace import ServerSpec, Workspace
-from packbelt.model import Code, Diagnostic, Level, Where, WorkspaceError
-
-_BROKEN = frozenset({Code.AGENT_BROKEN, Code.SERVER_BROKEN, Code.SKILL_BROKEN})
-_EMPTY = {"": 1}
-
-
-def reloaded(before: Workspace) -> Workspace:
-    """The workspace as its files are now.
-
-    A file that does not load keeps the last good workspace, since what a half-written file leaves out may be
-    what denied a call. An emptied or missing `packbelt.yaml` counts as half-written.
-
-    Raises:
-        WorkspaceError: a file does not load that loaded before; says which, and that nothing changed.
-    """
-    fresh = load(before.root, tools=tuple(before.handlers.values()))
-    known = {(one.code, one.where, one.message) for one in _broken(before)}
-    for one in _broken(fresh):
-        if (one.code, one.where, one.message) not in known:
-            raise WorkspaceError(
-                f"{one.message}; the last good workspace stays in force",
-                where=one.where,
-                mend=one.mend,
-                name=one.name,
-            )
-    lines, now = before.config.lines, fresh.config.lines
-    if before.config.file and lines != _EMPTY and (not fresh.config.file or now == _EMPTY):
-        what = "is empty" if fresh.config.file else "is gone"
-        raise WorkspaceError(
-            f"it {what}, which would undo what it denied; the last good workspace stays in force",
-            where=Where(before.config.file),
-            mend="write {} to mean the defaults",
-        )
-    return fresh
-
-
-def _broken(workspace: Workspace) -> Iterator[Diagnostic]:
-    return (one for one in workspace.diagnostics if one.level is Level.ERROR or one.code in _BROKEN)
 
 
 def changed_servers(before: Workspace, after: Workspace) -> tuple[list[str], list[ServerSpec]]:
-    """The shared servers that must end, and those that must start; all of a definition counts."""
-    ending = [name for name, spec in before.servers.items() if after.servers.get(name) != spec]
-    starting = [spec for name, spec in after.servers.items() if before.servers.get(name) != spec]
+    """The shared servers that must end, and those that must start; the line of an entry does not count."""
+    was, now = _placeless(before), _placeless(after)
+    ending = [name for name, spec in was.items() if now.get(name) != spec]
+    starting = [after.servers[name] for name, spec in now.items() if was.get(name) != spec]
     return ending, starting
+
+
+def _placeless(workspace: Workspace) -> dict[str, ServerSpec]:
+    """Its shared servers; an entry that another one moved down the file is the same."""
+    return {name: replace(spec, where=None) for name, spec in workspace.servers.items()}

@@ -12,7 +12,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Self
@@ -97,10 +97,12 @@ class Trust:
     Attributes:
         file: the user's trust file; it need not exist.
         directories: resolved directories from `PACKBELT_TRUST`.
+        definitions: digests of definitions that are trusted for as long as this process lasts.
     """
 
     file: Path
     directories: frozenset[Path] = field(default_factory=frozenset)
+    definitions: frozenset[str] = frozenset()
 
     @classmethod
     def of_user(cls, environ: Mapping[str, str] | None = None) -> Self:
@@ -112,6 +114,11 @@ class Trust:
             config_directory(environ) / "trust.json",
             frozenset(entry.resolve() for entry in entries if entry.is_absolute()),
         )
+
+    def also(self, workspace: Workspace) -> Self:
+        """The same, and the servers of a workspace as it defines them now: what changes later is not."""
+        specs = (*workspace.servers.values(), *workspace.inline.values())
+        return replace(self, definitions=self.definitions | {spec.digest for spec in specs if spec.digest})
 
     def resolve(
         self,
@@ -137,7 +144,12 @@ class Trust:
         if granted or root in self.directories or not specs:
             return Verdict(specs, {}, root)
         known = self._known().get(str(root), {})
-        doubtful = [spec for spec in specs if not (spec.digest and known.get(spec.name) == spec.digest)]
+        granted_now = {spec.name for spec in specs if spec.digest in self.definitions}
+        doubtful = [
+            spec
+            for spec in specs
+            if spec.name not in granted_now and not (spec.digest and known.get(spec.name) == spec.digest)
+        ]
         answer = ask(root, doubtful) if ask is not None and doubtful else Consent.NO
         if answer is Consent.ALWAYS:
             self.remember(workspace, doubtful)

@@ -14,13 +14,14 @@ keeps its own words. `shell` is given apart from the rest, since it is the one t
 """
 
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from packbelt.catalog.snapshot import Snapshot
 from packbelt.live.runs.open import state_directory
 from packbelt.toolkits.address import Source, archive, directory, git
+from packbelt.toolkits.host import Changed
 from packbelt.toolkits.limits import Limits, ToolkitError
 from packbelt.toolkits.place import Place
 from packbelt.toolkits.registry_api import RegistryApi
@@ -54,7 +55,7 @@ def skills(
     max_age: float = 3600,
     env: Mapping[str, str] | None = None,
     local_addresses: bool = False,
-    changed: Callable[[], Awaitable[object]] | None = None,
+    changed: Changed | None = None,
 ) -> list[Callable[..., Any]]:
     """The tools of the pack `skills`, apart from its hand-offs. None of them runs a skill.
 
@@ -69,7 +70,8 @@ def skills(
         env: variables for git beside its minimal environment, such as `HTTPS_PROXY`.
         local_addresses: whether a model may install from `http` and `file` addresses too: for tests, and
             hosts whose sources lie on their own machine.
-        changed: awaited after each installation and removal, for a host that then has its fleet reload.
+        changed: awaited after each installation and removal; by default the fleet of the agent that called
+            the tool reads its files again.
 
     Raises:
         WorkspaceError: two sources have one name.
@@ -98,17 +100,21 @@ def mcp_registry(
     *,
     registry: str,
     snapshot: Callable[[], Snapshot] | None = None,
-    changed: Callable[[], Awaitable[object]] | None = None,
+    changed: Changed | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> list[Callable[..., Any]]:
-    """Tools of the pack `integrations` that find, install and remove MCP servers. None of them starts one.
+    """The tools of the pack `integrations`, apart from its hand-offs: find, install and call MCP servers.
+
+    Connecting, disconnecting and calling act for the agent that calls, through its gate. A server that nobody
+    vouches for yet, such as one just installed, is started only if `approve` says yes to its definition.
 
     Args:
         root: the workspace, in whose `.mcp.json` servers are installed.
         registry: address of a registry that speaks the MCP registry's API, version 0.1.
-        snapshot: what is true now, such as `lambda: fleet.snapshot`; without it the tools that show servers'
-            states and tools are left out.
-        changed: awaited after each change, for a host that then has its fleet reload.
+        snapshot: what is true now, such as `lambda: fleet.snapshot`; by default what is true for the agent
+            that called the tool.
+        changed: awaited after each change; by default the fleet of the agent that called the tool reads its
+            files again.
         environ: where variables are looked for; the process's environment by default. Only whether one is set
             is ever said.
     """

@@ -1,12 +1,13 @@
-"""Tools of the pack `integrations` that find and install MCP servers, and say what state they are in.
+"""Tools of the pack `integrations`: find and install MCP servers, start and stop them, and call their tools.
 
-Installing writes an entry of `.mcp.json` and starts nothing: whether a server may be started is decided by
-trust, as for every other entry.
+Installing writes an entry of `.mcp.json` and starts nothing. Connecting starts a server by the trust that
+every entry needs; nobody has given it yet for one that an agent just installed, so a person is shown what
+would be started and asked. Connecting and calling go through the agent that calls, and so through its gate.
 """
 
 import re
 import shutil
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,9 +17,11 @@ import anyio.to_thread
 from packbelt.catalog.natives import tool
 from packbelt.catalog.servers import FILE
 from packbelt.catalog.snapshot import ServerState, Snapshot
+from packbelt.live.calling import NotApprovedError, called, caller
 from packbelt.live.environment import inherited
-from packbelt.model import PackbeltError
+from packbelt.model import Answer, Outcome
 from packbelt.model.text import harmless
+from packbelt.toolkits.host import Changed, tell
 from packbelt.toolkits.limits import ToolkitError
 from packbelt.toolkits.registry_api import RegistryApi
 from packbelt.toolkits.server_entry import entry_of, way_of
@@ -36,32 +39,32 @@ class ServerTools:
         file: the workspace's `.mcp.json`.
         api: the registry.
         environ: where variables are looked for; only whether they are set is ever said.
-        snapshot: what is true now, such as `lambda: fleet.snapshot`.
-        changed: called after each change.
+        snapshot: what is true now; by default what is true for the agent that calls.
+        changed: awaited after each change; by default the calling agent's fleet reads its files again.
     """
 
     file: ServerFile
     api: RegistryApi
     environ: Mapping[str, str]
     snapshot: Callable[[], Snapshot] | None
-    changed: Callable[[], Awaitable[object]] | None
+    changed: Changed | None
     _lock: anyio.Lock = field(default_factory=anyio.Lock)
 
     def tools(self) -> list[Callable[..., Any]]:
         """The tools, for `packbelt.load(..., tools=...)`."""
-        always: list[Callable[..., Any]] = [
+        return [
             self.mcp_registry_search,
             self.mcp_registry_get,
             self.mcp_registry_config_assist,
             self.mcp_registry_install,
             self.mcp_registry_uninstall,
             self.mcp_registry_installed_list,
+            self.mcp_registry_status,
+            self.mcp_registry_list_tools,
+            self.mcp_registry_connect,
+            self.mcp_registry_disconnect,
+            self.mcp_registry_tool_call,
         ]
-        return (
-            always
-            if self.snapshot is None
-            else [*always, self.mcp_registry_status, self.mcp_registry_list_tools]
-        )
 
     @tool()
     async def mcp_registry_search(
@@ -127,7 +130,7 @@ class ServerTools:
         entry = entry_of(way_of(found), env or {}, headers or {}, args or [])
         async with self._lock:
             await anyio.to_thread.run_sync(self.file.add, local, entry | {"name": name, "link": link})
-        problem = await self._tell()
+        problem = await tell(self.changed)
         given = {**entry.get("env", {}), **entry.get("headers", {})}
         unset = sorted(
             variable
@@ -143,7 +146,7 @@ class ServerTools:
         """Removes a server that came from the registry from the configuration; a running one is ended."""
         async with self._lock:
             await anyio.to_thread.run_sync(self.file.remove, server)
-        return {"removed": server, **(await self._tell())}
+        return {"removed": server, **(await tell(self.changed))}
 
     @tool()
     async def mcp_registry_installed_list(self) -> dict[str, Any]:
@@ -176,8 +179,38 @@ class ServerTools:
         ]
         return {"server": server, **self._state(server), "tools": tools}
 
+    @tool(permission="execute")
+    async def mcp_registry_connect(
+        self, server: str, timeout_seconds: int | None = None
+    ) -> dict[str, Any] | Answer:
+        """Starts or reaches an installed MCP server and returns its state and number of tools."""
+        try:
+            state = await caller().connect(server, seconds=timeout_seconds)
+        except NotApprovedError as refused:
+            return Answer.of_text(str(refused), Outcome.REJECTED)
+        return {"server": server, **_row_of(state)}
+
+    @tool(permission="execute")
+    async def mcp_registry_disconnect(self, server: str) -> dict[str, Any]:
+        """Ends the connection to an MCP server and stops its process. It stays installed."""
+        return {"server": server, **_row_of(await caller().disconnect(server))}
+
+    @tool(permission="execute")
+    async def mcp_registry_tool_call(
+        self, server: str, tool: str, arguments: dict[str, Any] | None = None
+    ) -> Answer:
+        """Calls one tool of a connected MCP server, by the rules of calling it by its own name."""
+        return await caller().call(server, tool, arguments or {})
+
+    def _now(self) -> Snapshot | None:
+        """What is true now; None where nobody says."""
+        if self.snapshot is not None:
+            return self.snapshot()
+        return caller().agent.snapshot if called() else None
+
     def _states(self) -> Mapping[str, ServerState]:
-        return {} if self.snapshot is None else self.snapshot().servers
+        now = self._now()
+        return {} if now is None else now.servers
 
     def _known(self, server: str) -> ServerState:
         states = self._states()
@@ -187,23 +220,16 @@ class ServerTools:
         return states[server]
 
     def _state(self, server: str) -> dict[str, Any]:
-        if self.snapshot is None:
+        now = self._now()
+        if now is None:
             return {}
-        state = self._states().get(server)
-        if state is None:
-            return {"state": "not started"}
-        row: dict[str, Any] = {"state": str(state.status), "tool_count": len(state.tools)}
-        return row | ({"error": harmless(state.error, _DESCRIPTION)} if state.error else {})
+        state = now.servers.get(server)
+        return {"state": "not started"} if state is None else _row_of(state)
 
-    async def _tell(self) -> dict[str, Any]:
-        """What the host says of the change; it is made, whatever that is."""
-        if self.changed is None:
-            return {}
-        try:
-            await self.changed()
-        except PackbeltError as error:
-            return {"not_taken_over": str(error)}
-        return {}
+
+def _row_of(state: ServerState) -> dict[str, Any]:
+    row: dict[str, Any] = {"state": str(state.status), "tool_count": len(state.tools)}
+    return row | ({"error": harmless(state.error, _DESCRIPTION)} if state.error else {})
 
 
 def _row(server: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The tools of the pack `skills`: find, install, read and remove Agent Skills. Nothing here runs a skill."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -16,13 +16,12 @@ from packbelt.model.text import harmless
 from packbelt.toolkits.address import Given, Source, read_url, ref_problem
 from packbelt.toolkits.bundle import Bundle
 from packbelt.toolkits.found import Found, Skills, files_of
+from packbelt.toolkits.host import Changed, tell
 from packbelt.toolkits.limits import ToolkitError
 from packbelt.toolkits.place import Place, Record
 from packbelt.toolkits.reading import read_file, resolve_programs
 from packbelt.toolkits.search import matches
 from packbelt.toolkits.shelf import Held, Shelf
-
-Changed = Callable[[], Awaitable[object]]
 
 _DESCRIPTION = 400  # bytes of a description in a listing
 _LISTED = 20  # names in an error
@@ -259,22 +258,12 @@ class SkillTools:
             "source": placed.source,
             "digest": placed.digest,
             "files": files,
-            **(await self._tell()),
+            **(await tell(self.changed)),
         }
 
     async def _remove(self, name: str, origin: str, otherwise: str) -> dict[str, Any]:
         record = await anyio.to_thread.run_sync(self.place.remove, name, origin, otherwise)
-        return {"removed": record.name, "source": record.source, **(await self._tell())}
-
-    async def _tell(self) -> dict[str, Any]:
-        """What the host says of the change; it is made, whatever that is."""
-        if self.changed is None:
-            return {}
-        try:
-            await self.changed()
-        except PackbeltError as error:
-            return {"not_taken_over": str(error)}
-        return {}
+        return {"removed": record.name, "source": record.source, **(await tell(self.changed))}
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,11 @@ class Mind(Protocol):
 
 
 class Model(Protocol):
-    """A model."""
+    """A model.
+
+    One that waits on a network may have an attribute `concurrency`: how many cases it can be asked about at
+    a time. Without it that is one.
+    """
 
     @property
     def name(self) -> str:

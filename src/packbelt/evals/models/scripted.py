@@ -68,6 +68,8 @@ class _Script:
         if found is not None:
             self._granted()
             return self._call(found, sight)
+        if wish.told or wish.read is not None:
+            return None
         packs = sight.nearest_packs(" ".join((self.request, *wish.call)))
         if sight.opener and packs and wish.look and self.looks < LOOKS and not _placed(wish, sight):
             self.looks += 1
@@ -85,7 +87,14 @@ class _Script:
             return Seen(wish.call[0], "", {}) if wish.call else None
         if wish.told:
             named = re.findall(r"[A-Za-z0-9_-]+", sight.last_answer)
-            return next((sight.advertised[name] for name in named if name in sight.advertised), None)
+            tools = (sight.advertised[name] for name in named if name in sight.advertised)
+            return next((tool for tool in tools if tool is not sight.opener), None)
+        if wish.read is not None:
+            named = sight.named_under(wish.read)
+            return next((sight.known(name) for name in wish.call if name in named), None)
+        ready = next((sight.advertised[name] for name in wish.direct if name in sight.advertised), None)
+        if ready is not None:
+            return ready
         shown = [sight.advertised] if wish.guess is not None else [sight.advertised, sight.listed]
         return next((place[name] for place in shown for name in wish.call if name in place), None)
 

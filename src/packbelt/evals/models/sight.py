@@ -13,7 +13,10 @@ from packbelt.catalog.forms import native_tool
 from packbelt.evals.models.model import Request
 from packbelt.model import NATIVE
 
-_PACK = re.compile(r"^- ([^\s:]+): (.*)$", re.MULTILINE)
+_PACK = re.compile(r"^- (\S+): (.*)$", re.MULTILINE)
+_HEADING = re.compile(r"^## +(.+?) *$", re.MULTILINE)
+_NAMED = re.compile(r"`([A-Za-z0-9_-]+)`(?! with pack )")
+_INSIDE = re.compile(r"with pack `[^`]*`(?: and tool `[^`]*`)?")
 _BLOCK = re.compile(r"^([A-Za-z0-9_.-]+)(?:: (.*))?\n(\{.*\})$", re.MULTILINE)
 
 
@@ -52,8 +55,10 @@ class Sight:
 
     @property
     def packs(self) -> dict[str, str]:
-        """Id and summary of the packs that can be opened, as the opener names them."""
-        return dict(_PACK.findall(self.opener.description)) if self.opener else {}
+        """Id and summary of the packs that can be opened, as the opener names them: at once or when asked."""
+        asked = (self.answers.get(identity, "") for identity, pack in self._openings if not pack)
+        texts = [self.opener.description, *asked] if self.opener else []
+        return {pack: said for text in texts for pack, said in _PACK.findall(text)}
 
     @cached_property
     def answers(self) -> dict[str, str]:
@@ -97,6 +102,22 @@ class Sight:
     def last_answer(self) -> str:
         """What the last call was answered with."""
         return self.answers.get(self.calls[-1][0], "") if self.calls else ""
+
+    def named_under(self, heading: str) -> list[str]:
+        """The tools that a section of the prompt names to be called as such, in order.
+
+        Args:
+            heading: of the section, without its `##`.
+        """
+        system = "\n".join(_text(one.get("content")) for one in self.request.messages[:1])
+        _, *parts = _HEADING.split(system)
+        under = zip(parts[::2], parts[1::2], strict=True)
+        text = "\n".join(part for title, part in under if title == heading)
+        return _NAMED.findall(_INSIDE.sub("", text))
+
+    def known(self, name: str) -> Seen:
+        """A tool as it is advertised, or by its name alone where it is not."""
+        return self.advertised.get(name) or Seen(name, "", {})
 
     def nearest_packs(self, said: str) -> list[str]:
         """The packs not yet opened that fit some words, best first."""

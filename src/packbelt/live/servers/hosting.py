@@ -91,7 +91,7 @@ class Servers:
                 equals.append([spec])
             else:
                 twins.append(spec)
-        begun = [self._begin(specs, concurrency) for specs in equals]
+        begun = [self._begin(specs, concurrency(specs[0].name), self.settings) for specs in equals]
         for connection in begun:
             await connection.settled()
 
@@ -106,7 +106,24 @@ class Servers:
         for name in leaving:
             self._take(replace(self.states[name], status=ServerStatus.DISCONNECTED, error=""))
 
-    def _begin(self, twins: list[ServerSpec], concurrency: Callable[[str], int]) -> Connection:
+    async def started(self, spec: ServerSpec, concurrency: int, seconds: float | None = None) -> Connection:
+        """The connection of one server: as it is where it is connected or on its way, else begun anew.
+
+        Args:
+            spec: the definition.
+            concurrency: how many calls it takes at a time.
+            seconds: how long it may take to answer, for one that begins; `times.start` by default.
+        """
+        found = self.connection(spec.name)
+        if found is not None and found.state.status in (ServerStatus.STARTING, ServerStatus.CONNECTED):
+            return found
+        await self.end([spec.name])
+        settings = self.settings
+        if seconds is not None:
+            settings = replace(settings, times=replace(settings.times, start=seconds))
+        return self._begin([spec], concurrency, settings)
+
+    def _begin(self, twins: list[ServerSpec], concurrency: int, settings: Settings) -> Connection:
         """One process for equal definitions; its state is that of each of their names."""
 
         def take(state: ServerState) -> None:
@@ -114,7 +131,7 @@ class Servers:
                 self._take(state if spec.name == state.name else _renamed(state, spec.name))
 
         first = twins[0]
-        connection = Connection(first, self.settings, on_state=take, concurrency=concurrency(first.name))
+        connection = Connection(first, settings, on_state=take, concurrency=concurrency)
         take(connection.state)
         hosted = Hosted(self._tasks, connection)
         for spec in twins:
