@@ -269,8 +269,6 @@ def written(
     lines += [] if grants is None else [f"tools: {quoted(grants)}"]
     lines += [f"disallowedTools: {quoted(denies)}"] if denies else []
     text = "\n".join(("---", *lines, "---", "", body.strip(), ""))
-    if any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise WorkspaceError("holds half a character", where=where, mend="write it whole", name=name)
     again = claude.parse_claude_agent(text, where.file, source.scope).agent
     read = None if again.tools is None else [one.text for one in again.tools]
     if read != grants or [one.text for one in again.disallowed_tools] != denies:

@@ -7,6 +7,7 @@ the result can be used, and names the keys that nobody reads.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
+from pathlib import PureWindowsPath
 from typing import Any
 
 from packbelt.catalog.problems import kind_of
@@ -241,6 +242,8 @@ def _directory(found: Found, entry: dict[str, Any], target: FilePath) -> None:
     if found.source.scope is Origin.USER or base == target or "command" not in entry:
         return
     cwd = entry.get("cwd")
+    if isinstance(cwd, str) and PureWindowsPath(cwd).drive:
+        return  # whole, on another kind of machine
     if isinstance(cwd, str) and cwd and not cwd.startswith(("/", "~")):
         entry["cwd"] = str(base / cwd)
         found.note(Outcome.APPROXIMATED, f"runs in {entry['cwd']}, as it did in its project", "cwd")
