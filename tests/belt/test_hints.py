@@ -333,3 +333,24 @@ def test_a_tool_of_a_server_that_never_said_what_it_has_is_not_called_unknown(st
 def test_a_name_of_a_connected_server_without_such_a_tool_is_unknown():
     hint = hint_for(make_belt(make_workspace(), make_snapshot({"crm": []})), "mcp__crm__list")
     assert hint.kind is HintClass.UNKNOWN
+
+
+def test_an_installed_skill_s_name_for_a_pack_s_leads_to_the_hand_offs_for_skills(belt):
+    kind, text, offers = told(belt, "pdf_update", "pdf")
+    assert (kind, offers) == ("unknown", ["run_skill", "setup_skills"])
+    assert text.startswith('"pdf" is an installed skill, not a pack. Call ')
+    assert "system:" not in text  # the list of packs would lead away from it
+
+
+def test_a_server_s_bare_name_for_a_pack_s_leads_to_whoever_has_its_tools(belt):
+    kind, text, offers = told(belt, "get_the_weather", "Weather")
+    assert (kind, offers) == ("unknown", ["use_mcp_server"])
+    assert text.startswith('No pack is called "Weather"; it is an MCP server. Call ')
+    assert "use_mcp_server" not in told(belt, "crm", "nothing")[2]
+
+
+def test_a_server_s_bare_name_for_a_pack_s_leads_to_the_pack_of_one_who_can_open_it():
+    workspace = make_workspace(policies={"*": policy(exposure="packed")})
+    belt = make_belt(workspace, make_snapshot({"weather": ["get_forecast"]}))
+    first = hint_for(belt, "weather", "weather").suggestions[0]
+    assert (first.tool, first.arguments) == ("use_pack", {"pack": "mcp:weather"})

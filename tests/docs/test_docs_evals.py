@@ -9,6 +9,7 @@ from packbelt.evals import LAYOUTS, MODELS, MUTATIONS, RESULTS, model_named, run
 from packbelt.evals.costs import READ
 from packbelt.evals.files import CaseFile, SuiteFile, WishFile, parse_suite
 from packbelt.evals.models import REPLAY
+from packbelt.evals.models.local.local import LOCAL, NAMES
 from packbelt.evals.mutations import REPACK
 
 PAGE = ROOT / "docs/evals.md"
@@ -41,6 +42,8 @@ def test_every_model_and_layout_is_named():
         "scripted",
         *(name for name in MODELS if name.startswith("bot:")),
         "lexical",
+        f"{LOCAL}MODEL",
+        f"{NAMES}MODEL",
         f"{REPLAY}FILE",
         "openai/MODEL",
     ]
@@ -50,7 +53,7 @@ def test_every_model_and_layout_is_named():
 
 def test_the_commands_parse():
     commands = packbelt_commands(PAGE)
-    assert len(commands) == 11
+    assert len(commands) == 13
     assert all(parses(words) for words in commands)
 
 

@@ -285,3 +285,39 @@ def test_a_call_that_is_written_as_text_is_told_from_an_answer_wherever_it_stand
 @pytest.mark.parametrize("text", ["See [1] and {this}.", '{"name": "Bob"}', "[" * 100_000, "{" * 100_000])
 def test_other_brackets_are_words(embedded, written, one, text):
     assert one(embedded, written(text), "setup_skills").result is Result.ANSWERED_WITHOUT_TOOL
+
+
+def test_a_suite_that_settles_asks_nothing_more_once_the_request_arrived(embedded, written, one):
+    model = written(("setup_skills", ASK), ("web_fetch", {"url": "https://example.org/"}))
+    report = one(embedded, model, "setup_skills", settle=True)
+    assert (report.result, report.trace.ended, len(report.trace.replies)) == (
+        Result.REACHED,
+        Ended.SETTLED,
+        1,
+    )
+    assert len(one(embedded, model, "setup_skills").trace.replies) == 3
+
+
+def test_two_expected_calls_settle_with_the_second(embedded, written, one):
+    model = written(("setup_skills", ASK), ("run_skill", ASK), ("setup_skills", ASK))
+    report = one(embedded, model, "setup_skills", "run_skill", settle=True)
+    assert (report.result, report.trace.ended, report.verdict.replies) == (Result.REACHED, Ended.SETTLED, 2)
+
+
+def test_a_call_where_none_was_right_settles_it(embedded, written, one):
+    report = one(embedded, written(("current_time", {}), ("current_time", {})), settle=True)
+    assert (report.result, report.trace.ended, len(report.trace.replies)) == (
+        Result.OVER_CALL,
+        Ended.SETTLED,
+        1,
+    )
+
+
+def test_what_is_forbidden_can_run_after_the_hand_off_so_that_nothing_is_settled_before_the_end(
+    embedded, written, one
+):
+    fetch = ("web_fetch", {"url": "https://example.org/"})
+    report = one(
+        embedded, written(("setup_skills", ASK), fetch), "setup_skills", forbid=("web_fetch",), settle=True
+    )
+    assert (report.result, report.trace.ended) == (Result.WEB_INSTEAD, Ended.ANSWERED)

@@ -203,7 +203,7 @@ def test_what_is_asked_about_by_default_is_asked_about_here(tmp_path):
     permission = {"*": "ask", "bash": {"git *": "allow"}}
     raw = {"opencode.json": {"agent": {"a": {"description": "D.", "permission": permission}}}}
     _, workspace = into(tmp_path, raw)
-    assert [str(one) for one in workspace.config.approve][0] in ("*", "Bash")
+    assert next(str(one) for one in workspace.config.approve) in ("*", "Bash")
 
 
 def test_a_pattern_of_opencode_denies_every_tool_that_it_means():

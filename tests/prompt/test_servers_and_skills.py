@@ -185,7 +185,7 @@ def test_nothing_is_said_of_a_use_for_servers_that_the_hand_off_cannot_reach():
     texts = sections(made, connected("weather"))
     assert "connected_mcp_servers" not in texts
     assert "Use a connected MCP server" not in texts["routing"]
-    assert "Add, repair or remove an MCP server: `setup_mcp_server`" in texts["routing"]
+    assert "Set up, connect, repair or remove an MCP server: `setup_mcp_server`" in texts["routing"]
 
 
 def test_the_rule_for_a_use_stands_before_anything_is_connected():
@@ -307,8 +307,8 @@ def test_skills_with_and_without_words():
     assert text.splitlines() == [
         "## Installed Skills",
         "",
-        "To run one, call `run_skill` and name the skill.",
-        "To find or install another, call `setup_skills`.",
+        "To run one, or to do what one is for, call `run_skill` and name the skill.",
+        "To find, install, update or remove one, call `setup_skills`.",
         "- bare: (no description)",
         '- pdf: says of itself "Reads PDF."',
     ]

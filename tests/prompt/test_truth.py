@@ -68,17 +68,17 @@ def test_no_section_promises_what_the_gate_refuses(state):
 def test_the_four_routing_rules_when_the_hand_offs_are_promoted():
     text = sections(fleet(), LIVE)["routing"]
     assert text.startswith("## Routing\n")
-    assert "- Find or install a skill: `setup_skills`.\n" in text
-    assert "- Run an installed skill: `run_skill`.\n" in text
+    assert "- Find, install, update or remove a skill: `setup_skills`.\n" in text
+    assert "- Run an installed skill, or do what one is for: `run_skill`.\n" in text
     assert "- Use a connected MCP server: `use_mcp_server`.\n" in text
-    assert "- Add, repair or remove an MCP server: `setup_mcp_server`.\n" in text
+    assert "- Set up, connect, repair or remove an MCP server: `setup_mcp_server`.\n" in text
     assert "before `web_fetch`" in text
 
 
 def test_the_same_rules_in_the_form_that_works_when_they_are_packed():
     texts = sections(fleet(direct=()), LIVE)
     assert (
-        "- Find or install a skill: `use_pack` with pack `skills` and tool `setup_skills`.\n"
+        "- Find, install, update or remove a skill: `use_pack` with pack `skills` and tool `setup_skills`.\n"
         in texts["routing"]
     )
     assert (
@@ -187,7 +187,7 @@ def test_a_spawned_agent_is_told_what_its_own_scope_leaves_it():
 
 def test_names_are_in_the_spelling_of_the_target_and_arguments_are_not():
     texts = sections(fleet(direct=("run_skill",)), LIVE, spell=lambda name: f"mcp__belt__{name}")
-    assert "- Run an installed skill: `mcp__belt__run_skill`." in texts["routing"]
+    assert "- Run an installed skill, or do what one is for: `mcp__belt__run_skill`." in texts["routing"]
     assert "`mcp__belt__use_pack` with pack `skills` and tool `setup_skills`" in texts["routing"]
 
 

@@ -3,6 +3,8 @@
 The name is never answered with a word of permission: whoever reads that stops looking for the way there is.
 """
 
+from collections.abc import Iterable
+
 from packbelt.belt.gate import Denial
 from packbelt.belt.names import Names, bare, words
 from packbelt.belt.offers import MOST, NEAR
@@ -12,6 +14,7 @@ from packbelt.belt.spell import unspelled
 from packbelt.belt.voice import Voice
 from packbelt.catalog.names import claude_readings
 from packbelt.catalog.registry import bits
+from packbelt.catalog.workspace import MCP
 from packbelt.model import Hint, HintClass, ServerStatus, State, Suggestion
 from packbelt.model.text import quoted
 from packbelt.model.wire import PREFIX, server_wire_name
@@ -27,7 +30,8 @@ class Unknown(Voice):
         if skill:
             return skill
         if denial.pack is not None and self.registry.pack_mask(denial.pack) is None:
-            return self._unknown_pack(denial)
+            named = self._skill_for_pack(denial.pack) or self._server_for_pack(denial.pack)
+            return named or self._unknown_pack(denial)
         if denial.name == self.registry.workspace.config.opener and denial.pack is None:
             return self._no_opener(denial)
         if denial.pack is None:
@@ -180,3 +184,40 @@ class Unknown(Voice):
             return None
         text = f"{quoted(denial.name)} is an installed skill, not a tool.{self.call(offers)}"
         return Hint(HintClass.UNKNOWN, text, offers)
+
+    def _skill_for_pack(self, name: str) -> Hint | None:
+        """An installed skill's name is no pack's; the hand-offs for skills may run it, or look after it."""
+        skill = _same(name, (skill.name for skill in self.belt.subject.skills))
+        if skill is None:
+            return None
+        request = {"request": f"With the skill {skill}: ..."}
+        mine = self.belt.callable & self.registry.handoffs
+        offers = self.offers.verified(
+            self.offers.by_handoff(i, request)
+            for i in bits(mine)
+            if words(self.registry.tools[i].name) & {"skill", "skills"}
+        )
+        if not offers:
+            return None
+        text = f"{quoted(name)} is an installed skill, not a pack.{self.call(offers)}"
+        return Hint(HintClass.UNKNOWN, text, offers)
+
+    def _server_for_pack(self, name: str) -> Hint | None:
+        """A server's bare name is no pack's: its pack, if that can be opened, or whoever has its tools."""
+        server = _same(name, self.belt.subject.servers)
+        pack = f"{MCP}{server}"
+        first = None if server is None else next(bits(self.registry.pack_mask(pack) or 0), None)
+        if first is None:
+            return None
+        routes = routes_to(self.belt, first)
+        listing = [Suggestion(self.registry.workspace.config.opener, {"pack": pack})]
+        offers = self.offers.verified([*listing, *self.offers.of_routes(routes)])
+        if not offers:
+            return None
+        text = f"No pack is called {quoted(name)}; it is an MCP server.{self.call(offers)}"
+        return Hint(HintClass.UNKNOWN, text, offers)
+
+
+def _same(said: str, names: Iterable[str]) -> str | None:
+    """The name that is meant, in whatever case it was written."""
+    return next((name for name in names if name.casefold() == said.casefold()), None)

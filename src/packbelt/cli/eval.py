@@ -30,8 +30,9 @@ def complete_suites(ctx: click.Context, _: click.Parameter, begun: str) -> list[
     show_default="scripted",
     multiple=True,
     metavar="NAME",
-    help="scripted, lexical, bot:NAME with raw, guess, web, loop or disobedient, replay:FILE, or a live one: "
-    "openai/MODEL (Chat Completions) or anthropic/MODEL.",
+    help="scripted, lexical, bot:NAME with raw, guess, web, loop or disobedient, replay:FILE, local:NAME or "
+    "local:FILE.gguf (local-names: for names alone), or a live one: openai/MODEL (Chat Completions) or "
+    "anthropic/MODEL.",
 )
 @click.option(
     "--layout",
@@ -133,8 +134,9 @@ def command(
     is started and no tool runs: tools, servers and the agents that are handed to answer what the case has
     them say. `scripted` follows each case's wishes as far as what it is shown allows; a bot has one bad
     habit; `lexical` compares words, and a case that it gets says little. `replay` says what was recorded;
-    where it is asked something else, that is an error of the eval. Only a live model is asked over a network;
-    its key is read from the environment.
+    where it is asked something else, that is an error of the eval. `local` is a GGUF model in this
+    process, with packbelt[local]; `local-names` chooses names alone. Only a live model is asked over a
+    network; its key is read from the environment.
 
     --model, --layout and --mutate can be given several times: every case is played under each combination.
     With `--mutate all` a case notices a breakage if it passes without it and fails with it.

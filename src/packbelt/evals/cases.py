@@ -64,6 +64,7 @@ class Case:
         snapshot: what is connected.
         wishes: what a scripted model would like to do; empty for the persona of the report.
         steps: replies that a model gets.
+        settle: whether the play ends as soon as no further reply can change how far the request got.
         answers: what a tool or hand-off says, by name, where that matters.
         lines: where the parts stand: `""`, `expect` and `forbid.<n>`.
     """
@@ -77,6 +78,7 @@ class Case:
     snapshot: Snapshot = field(default_factory=Snapshot)
     wishes: tuple[Wish, ...] = ()
     steps: int = STEPS
+    settle: bool = False
     answers: Mapping[str, str] = field(default_factory=dict)
     lines: Mapping[str, Where] = field(default_factory=dict)
 

@@ -66,6 +66,7 @@ class SuiteFile(FileModel):
     summary: str = ""
     snapshot: Any = None
     steps: Steps = STEPS
+    settle: bool = False
     cases: list[Any]
 
 
@@ -179,6 +180,7 @@ class _Reader:
             snapshot=snapshot,
             wishes=tuple(self._wish(one, (*at, "wishes", n)) for n, one in enumerate(model.wishes)),
             steps=model.steps if "steps" in given else self.suite.steps,
+            settle=self.suite.settle,
             answers=dict(model.answers),
             lines=lines,
         )

@@ -2,11 +2,11 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from packbelt.evals.trace import Ended, Expected, Fault, Made, Trace
+from packbelt.evals.trace import Ended, Expected, Fault, Made, Reply, Trace
 from packbelt.model import HintClass, Outcome
 
 _OPENING = re.compile(r"[\[{]")
@@ -92,6 +92,17 @@ def classify(expected: Expected, trace: Trace) -> Verdict:
     return Verdict(
         walk.result(), walk.first, walk.steps, walk.replies if done and expected.steps else 0, walk.detours
     )
+
+
+def settled(expected: Expected, replies: Sequence[Reply]) -> bool:
+    """Whether no further reply changes the result: all expected calls were made, or one where none is right.
+
+    What is forbidden can still run afterwards, so that nothing is settled where something is.
+    """
+    if expected.forbidden:
+        return False
+    walk = _Walk(expected, Trace(tuple(replies)))
+    return walk.over if expected.steps else bool(walk.trace.calls)
 
 
 class _Walk:

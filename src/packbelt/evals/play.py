@@ -1,7 +1,7 @@
 """One case, turn by turn: the belt, its form, the model's reply, the dispatch, the results, and again."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -32,14 +32,18 @@ class Player:
     Args:
         case: the case.
         told: from a call and its answer, what the model is told.
+        over: from the replies, whether the play is over although the model would go on.
 
     Attributes:
         replies: what the model said so far, in order.
     """
 
-    def __init__(self, case: Case, told: Callable[[Made, str], str]) -> None:
+    def __init__(
+        self, case: Case, told: Callable[[Made, str], str], over: Callable[[Sequence[Reply]], bool]
+    ) -> None:
         self.case = case
         self.told = told
+        self.over = over
         self.replies: list[Reply] = []
         self.messages: list[Any] = [{"role": line.role, "content": line.text} for line in case.conversation]
         self.made: Counter[str] = Counter()
@@ -66,6 +70,8 @@ class Player:
             self.replies.append(Reply(_names(form), form.text(message), made, usage, tokens))
             if not calls:
                 return Ended.ANSWERED
+            if self.over(self.replies):
+                return Ended.SETTLED
             self.messages += [message, *form.results(results)]
             self.made.update(map(_key, calls))
             if max(self.made.values()) >= REPEATS:

@@ -7,7 +7,7 @@ from packbelt.evals.bound import Bound, bound
 from packbelt.evals.cases import Suite
 from packbelt.evals.models.model import Model, ModelError
 from packbelt.evals.mutations.mutation import as_told
-from packbelt.evals.outcomes import classify
+from packbelt.evals.outcomes import classify, settled
 from packbelt.evals.play import Player
 from packbelt.evals.report import CaseReport, SuiteReport
 from packbelt.evals.trace import Fault, Made, Trace
@@ -58,7 +58,8 @@ async def run_case(
         repeat: how often the case was played before.
         told: from a call and its answer, what the model is told; that answer unless a mutation changes it.
     """
-    case, player = one.case, Player(one.case, told)
+    case = one.case
+    player = Player(case, told, lambda replies: case.settle and settled(one.expected, replies))
     try:
         mind = model.begin(one, repeat)
         async with (

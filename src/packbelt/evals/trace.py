@@ -13,6 +13,7 @@ class Ended(StrEnum):
     ANSWERED = "answered"
     STEPS = "steps"
     REPEATED = "repeated"
+    SETTLED = "settled"
 
 
 class Fault(StrEnum):

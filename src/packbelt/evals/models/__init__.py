@@ -5,12 +5,14 @@ from packbelt.evals.models.bots import BOTS, bot, scripted
 from packbelt.evals.models.cassette import Recorder, Replay, ReplayError
 from packbelt.evals.models.lexical import Lexical
 from packbelt.evals.models.live import PROVIDERS, Endpoint, EndpointError, Live, Sampling
+from packbelt.evals.models.local import Local
+from packbelt.evals.models.local.local import LOCAL, NAMES
 from packbelt.evals.models.model import Mind, Model, ModelError, Request, call, say
 from packbelt.evals.models.scripted import Scripted
 from packbelt.model import PackbeltError
 
 MODELS = ("scripted", "lexical", *(f"bot:{name}" for name in BOTS))
-"""Every name that `model_named` knows, besides `replay:FILE` and those behind an endpoint."""
+"""Every name that `model_named` knows, besides recordings, local models and those behind an endpoint."""
 REPLAY = "replay:"
 """What stands before a recording's file."""
 
@@ -36,14 +38,22 @@ def model_named(name: str, endpoint: Endpoint | None = None) -> Model:
         PackbeltError: there is none.
         EndpointError: a live model cannot be asked from here.
         ReplayError: a recording cannot be read, or has nothing of that model.
+        WeightsError: a local model is not there.
     """
     if name.startswith(REPLAY):
         return Replay.named(name.removeprefix(REPLAY))
+    if name.startswith((LOCAL, NAMES)):
+        return Local.named(name)
     provider, slash, model = name.partition("/")
     if slash and model and provider in PROVIDERS:
         return Live(name, endpoint)
     if name not in MODELS:
-        others = (f"{REPLAY}FILE", *(f"{provider}/MODEL" for provider in PROVIDERS))
+        others = (
+            f"{REPLAY}FILE",
+            f"{LOCAL}MODEL",
+            f"{NAMES}MODEL",
+            *(f"{provider}/MODEL" for provider in PROVIDERS),
+        )
         mend = suggestion(name, MODELS, otherwise=f"there are: {listed((*MODELS, *others))}")
         raise PackbeltError(f"no model is called {name!r}", mend=mend, name=name)
     if name == "scripted":
@@ -57,6 +67,7 @@ __all__ = [
     "EndpointError",
     "Lexical",
     "Live",
+    "Local",
     "Mind",
     "Model",
     "ModelError",
