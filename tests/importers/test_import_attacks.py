@@ -162,6 +162,22 @@ def test_an_agent_gets_no_server_of_another_client_that_has_the_name_of_its_own(
     assert [str(one) for one in workspace.agents["y"].tools] == ["same/*"]
 
 
+def test_a_second_import_of_a_server_with_a_secret_finds_the_same_server(tmp_path):
+    files = {
+        ".claude/agents/a.md": agent("a", "tools: [mcp__s__get]\n"),
+        ".mcp.json": {"mcpServers": {"s": {"command": "./x", "env": {"API_KEY": "hunter2short"}}}},
+        "x": "",
+    }
+    first, _ = into(tmp_path, files)
+    second, workspace = into(tmp_path, files)
+    assert second.files == {".claude/agents/a.md": first.files[".claude/agents/a.md"]}
+    assert [str(one) for one in workspace.agents["a"].tools] == ["s/get"]
+    assert not second.report.refused
+    lost = [one for one in second.report.items if one.outcome is Outcome.LEFT_OUT]
+    assert [one.name for one in lost] == ["s"]
+    assert "has the same server" in lost[0].remarks[0].message
+
+
 # what it says of tools
 
 

@@ -20,6 +20,7 @@ from packbelt.importers.files import of_project, servers_of
 from packbelt.importers.place import place
 from packbelt.importers.report import Item, Kind, Outcome, Remark, Report, reason_of
 from packbelt.importers.rules import settings
+from packbelt.importers.secrets import REFERENCE
 from packbelt.importers.servers import Context, Found, accept, done
 from packbelt.importers.sources import Client, Format, Source, sources
 from packbelt.importers.switches import switched_off
@@ -135,7 +136,7 @@ def _meet(work: Work, found: Found) -> None:
         return
     message = f"{first.where()} has a server of this name, and is nearer"
     mend = "rename one of them, and import again, to have both"
-    if _core(first.raw) == _core(found.raw):
+    if _core(first, work.context) == _core(found, work.context):
         message, mend = f"{first.where()} has the same server", ""
     elif first.source.client is not found.source.client or first.source.home != found.source.home:
         work.displaced.setdefault(found.source.client, set()).add(found.name)
@@ -143,10 +144,13 @@ def _meet(work: Work, found: Found) -> None:
     work.items.append(found.item(Outcome.LEFT_OUT, more=(remark,)))
 
 
-def _core(raw: object) -> object:
-    """What an entry starts or calls."""
+def _core(found: Found, context: Context) -> object:
+    """What a server starts or calls, as it would be written, whatever its variables are called."""
+    given = accept(replace(found, remarks=[]), replace(context, variables=Variables()))
+    if isinstance(given, Item):
+        return found.raw
     keys = ("command", "args", "env", "cwd", "url", "headers")
-    return {key: raw[key] for key in keys if raw.get(key)} if isinstance(raw, dict) else raw
+    return REFERENCE.sub("${}", json.dumps([given.entry.get(key) or None for key in keys]))
 
 
 def _switch_off(work: Work, found: list[Source]) -> None:
