@@ -6,11 +6,11 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from packbelt.evals.judge.assessment import assess
 from packbelt.evals.judge.cells import Cell, cells, mean, under
 from packbelt.evals.judge.paired import contrast
 from packbelt.evals.outcomes import Result
 from packbelt.evals.results import read_results
-from packbelt.evals.summary import summaries
 from packbelt.evals.trials import Condition, Played
 
 ROOT = Path(__file__).parents[1]
@@ -43,18 +43,18 @@ def _rates(played: Sequence[Played]) -> Iterable[str]:
     all_cells = cells(played)
     yield "| model, layout | plays | hand-offs | held back | all | no tool | tokens a request | a case |"
     yield "|---|---|---|---|---|---|---|---|"
-    for one in summaries(played):
+    for one in assess(played):
         mine, costs = under(all_cells, one.condition), one.costs
         handed = [cell for cell in mine if JOBS & set(cell.report.tags)]
         held = [cell for cell in handed if "held" in cell.report.tags]
         quiet = [cell for cell in mine if "no_tool" in cell.report.tags]
         shares = " | ".join(_share(part) for part in (handed, held, mine, quiet))
         tokens = f"{costs.belt:,.0f} | {costs.case:,.0f}" if costs else "- | -"
-        yield f"| {_named(one.condition)} | {len(one.plays)} | {shares} | {tokens} |"
+        yield f"| {_named(one.condition)} | {one.plays} | {shares} | {tokens} |"
 
 
 def _outcomes(played: Sequence[Played]) -> Iterable[str]:
-    found = summaries(played)
+    found = assess(played)
     seen = [result for result in Result if any(result in one.outcomes for one in found)]
     yield "| outcome of plays | " + " | ".join(_named(one.condition) for one in found) + " |"
     yield "|---|" + "---|" * len(found)

@@ -38,7 +38,8 @@ def test_the_json_holds_what_the_outcomes_are_worked_out_from(run):
         "scripted",
         {"part": 0, "whole": 5},
     )
-    assert suite["outcomes"] == condition["outcomes"] == {"raw_tool": 1, "invented_name": 1, "looped": 3}
+    (assessed,) = data["judgement"]["assessments"]
+    assert suite["outcomes"] == assessed["outcomes"] == {"raw_tool": 1, "invented_name": 1, "looped": 3}
     again = {case.result for case in read_report(suite).cases}
     assert again == {Result.RAW_TOOL, Result.INVENTED_NAME, Result.LOOPED}
 
@@ -92,10 +93,32 @@ def test_a_recording_says_the_same_again_and_fits_no_other_layout(run, tmp_path)
     other = run(ROOT, "eval", "seed", "--model", f"replay:{file}", "--layout", "packed")
     assert other.exit_code == 1
     assert (
-        "first step 0 of 0, within their steps 0 of 0 (5 cases not judged: the eval itself failed)"
+        "first step 0 of 0, within their steps 0 of 0 (5 plays not judged: the eval itself failed)"
         in other.stdout
     )
     assert "at reply number 1 the tools sent is not what was recorded; record it anew" in other.stdout
+
+
+def test_a_recording_is_neither_written_over_while_it_is_replayed_nor_written_with_gaps(run, tmp_path):
+    file, results = tmp_path / "kept.jsonl", tmp_path / "results.jsonl"
+    assert run(ROOT, "eval", "seed", "--record", file, "--results", results).exit_code == 0
+    before = file.read_bytes()
+    for args, said in [
+        (("--model", f"replay:{file}"), "is replayed and cannot be recorded into; record elsewhere"),
+        (
+            ("--results", results),
+            f"would lack the replies of what {results} holds already; name another --results FILE",
+        ),
+    ]:
+        done = run(ROOT, "eval", "seed", *args, "--record", file)
+        assert (done.exit_code, done.stderr) == (2, f"packbelt: error: {file}: {said}\n")
+        assert file.read_bytes() == before
+    nowhere = tmp_path / "no" / "folder.jsonl"
+    done = run(ROOT, "eval", "seed", "--record", nowhere)
+    assert (done.exit_code, done.stderr) == (
+        2,
+        f"packbelt: error: {nowhere}: cannot be written: No such file or directory; check the directory\n",
+    )
 
 
 def test_what_is_no_recording_is_refused_with_its_line(run, tmp_path):
@@ -113,15 +136,22 @@ def test_several_conditions_are_a_table_with_a_row_for_each(run):
     cells = [re.split(r"\s{2,}", line.strip()) for line in done.stdout.splitlines()[2:8]]
     assert [row[0] for row in cells] == ["scripted"] * 3 + ["bot:raw"] * 3
     assert [row[1] for row in cells] == ["promoted", "packed", "flat"] * 2
-    assert [row[2:5] for row in cells[3:]] == [
-        ["10", "10 of 10", "10 of 10"],
-        ["10", "0 of 10", "0 of 10"],
-        ["10", "0 of 10", "0 of 10"],
-    ]
+    assert [row[2:4] for row in cells[3:]] == [["10", "10"], ["10", "0"], ["10", "0"]]
     assert [row[-1] for row in cells[3:]] == ["reached 10", "raw_tool 10", "raw_tool 10"]
-    belts = [int(row[5].replace(",", "")) for row in cells]
+    belts = [int(row[4].replace(",", "")) for row in cells]
     assert belts[:3] == belts[3:]  # a belt does not know who reads it
     assert belts[1] < belts[0] < belts[2]
+
+
+def test_repeats_of_a_case_are_one_line_and_each_has_its_trace(run):
+    done = run(ROOT, "eval", "seed", "--model", "bot:raw", "--layout", "packed", "--repeat", "3", "--trace")
+    assert done.exit_code == 1
+    assert done.stdout.count("seed: bot:raw, packed, 3 plays of each case\n") == 1
+    (line,) = re.findall(r"^  mcp-use-connected .*", done.stdout, re.MULTILINE)
+    assert re.split(r"\s{2,}", line.strip())[1] == "raw_tool 3"
+    assert "first step 0 of 5, within their steps 0 of 5\n" in done.stdout
+    assert "  mcp-use-connected, repeat 2: " in done.stdout
+    assert "conditions" not in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -115,6 +115,14 @@ def test_the_floor_is_held_against_the_lower_end(run, good):
     assert "floor:0.71: bot:web, promoted (0.701)" in done.stdout
 
 
+def test_beside_a_mutation_score_stands_why_the_run_failed_and_what_it_was_compared_with(run, good, bad):
+    done = run(good, "eval", *WEB, "--mutate", "all", "--compare", bad, "--fail-on", "failed")
+    assert done.exit_code == 1
+    assert "failed: bot:web, promoted, repack-handoffs (8)" in done.stdout
+    assert "8 : 0" in done.stdout
+    assert "rates, a case" not in done.stdout
+
+
 def test_junit_and_html_are_written(run, good, bad, tmp_path):
     junit, html = tmp_path / "out/junit.xml", tmp_path / "out/page.html"
     assert run(bad, "eval", *WEB, "--junit", junit, "--html", html, "--compare", good).exit_code == 1

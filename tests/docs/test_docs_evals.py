@@ -45,6 +45,7 @@ def test_every_model_and_layout_is_named():
         f"{LOCAL}MODEL",
         f"{NAMES}MODEL",
         f"{REPLAY}FILE",
+        "openai/MODEL",
     ]
     layouts = PAGE.read_text(encoding="utf-8").split("## Layouts\n")[1]
     assert {f"`{name}`" for name in LAYOUTS} <= set(layouts.replace("\n", " ").split(" "))
@@ -52,7 +53,7 @@ def test_every_model_and_layout_is_named():
 
 def test_the_commands_parse():
     commands = packbelt_commands(PAGE)
-    assert len(commands) == 8
+    assert len(commands) == 13
     assert all(parses(words) for words in commands)
 
 

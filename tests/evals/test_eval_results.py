@@ -110,6 +110,50 @@ def test_a_file_whose_header_was_cut_off_begins_anew(bench, tmp_path):
     assert read_results(file) == (Header.of(bench), ())
 
 
+@pytest.mark.parametrize("content", [b'{"precious": 1}', b"notes"])
+def test_a_file_that_is_something_else_is_left_as_it_is_though_it_ends_without_a_line(
+    bench, tmp_path, content
+):
+    file = tmp_path / "mine.json"
+    file.write_bytes(content)
+    with pytest.raises(ResultsError, match=r"mine\.json:1: is no results file"):
+        Results.open(file, Header.of(bench))
+    assert file.read_bytes() == content
+
+
+def test_a_file_that_another_run_writes_to_is_refused_and_free_when_that_has_ended(bench, tmp_path):
+    file = tmp_path / "kept.jsonl"
+    child, _ = begun(file, 500)
+    with pytest.raises(ResultsError, match=r"kept\.jsonl: is being written by another run; wait for it, or"):
+        Results.open(file, Header.of(Bench(Job(ROOT, suite="seed"))))
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait()
+    with Results.open(file, Header.of(bench)) as results:
+        assert len(results.played) >= 3
+    assert [one.name for one in tmp_path.iterdir()] == ["kept.jsonl"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit of a file's size")
+def test_a_full_disk_ends_a_run_with_one_line_and_what_was_kept_is_gone_on_with(bench, tmp_path):
+    file = tmp_path / "kept.jsonl"
+    words = ["eval", "seed", "--results", str(file), "-w", str(ROOT)]
+    limited = (
+        "import resource, sys; size = 7000; resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)); "
+        "from packbelt.cli import main; sys.exit(main())"
+    )
+    environ = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(
+        [sys.executable, "-c", limited, *words], check=False, capture_output=True, text=True, env=environ
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"packbelt: error: {file}: cannot be used (File too large); name another file\n"
+    trials = bench.trials([Condition()])
+    with Results.open(file, Header.of(bench)) as results:
+        assert 0 < len(results.played) < len(trials)
+        run_trials(bench.job, trials, Local(bench=bench), results)
+    assert len(read_results(file)[1]) == len(trials)
+
+
 def test_outcomes_are_those_of_the_traces_whatever_the_file_says(bench, written):
     file, _ = written
     before = read_results(file)

@@ -220,6 +220,73 @@ def test_outcomes_can_be_worked_out_again_from_the_kept_traces(written, one):
     assert again(changed).cases[0].result is Result.OTHER_DIRECT_TOOL
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        None,
+        {"role": "assistant", "content": "x", "usage": "many"},
+        {"role": "assistant", "tool_calls": 7},
+    ],
+)
+def test_a_reply_that_cannot_be_read_is_the_model_s_error_and_not_the_harness_s(embedded, one, said):
+    class Odd:
+        name = "odd"
+
+        def begin(self, *_):
+            return self
+
+        async def reply(self, _):
+            return said
+
+    report = one(embedded, Odd(), "setup_skills")
+    assert (report.result, report.trace.fault) == (Result.AGENT_ERROR, Fault.AGENT)
+
+
+def test_what_is_no_function_call_is_passed_over(embedded, written, one):
+    reply = {"role": "assistant", "content": "x", "tool_calls": [{"id": "1", "type": "custom"}, 7]}
+    assert one(embedded, written(reply), "setup_skills").result is Result.ANSWERED_WITHOUT_TOOL
+
+
+def test_three_calls_whose_arguments_are_no_json_are_the_same_only_if_their_letters_are(
+    embedded, written, one
+):
+    def reply(arguments):
+        function = {"name": "setup_skills", "arguments": arguments}
+        return {"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": function}]}
+
+    different = one(embedded, written(*map(reply, ('{"a', '{"b', '{"c'))), "setup_skills")
+    assert (different.result, different.trace.ended) == (Result.MALFORMED_ARGUMENTS, Ended.ANSWERED)
+    same = one(embedded, written(*[reply('{"a')] * 4), "setup_skills")
+    assert (same.result, len(same.trace.replies)) == (Result.LOOPED, 3)
+
+
+CALL = '{"name": "setup_skills", "arguments": {"request": "x"}}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CALL,
+        f"```json\n{CALL}\n```",
+        f"```JSON\n{CALL}\n```",
+        f"Sure, I call [it]: {CALL}. Done.",
+        f"<tool_call>\n{CALL}\n{CALL}\n</tool_call>",
+        f"[{CALL}]",
+    ],
+)
+def test_a_call_that_is_written_as_text_is_told_from_an_answer_wherever_it_stands(
+    embedded, written, one, text
+):
+    assert one(embedded, written(text), "setup_skills").result is Result.TEXT_FORM_CALL
+    without = one(embedded, written(text))
+    assert (without.result, without.verdict.first) == (Result.TEXT_FORM_CALL, False)
+
+
+@pytest.mark.parametrize("text", ["See [1] and {this}.", '{"name": "Bob"}', "[" * 100_000, "{" * 100_000])
+def test_other_brackets_are_words(embedded, written, one, text):
+    assert one(embedded, written(text), "setup_skills").result is Result.ANSWERED_WITHOUT_TOOL
+
+
 def test_a_suite_that_settles_asks_nothing_more_once_the_request_arrived(embedded, written, one):
     model = written(("setup_skills", ASK), ("web_fetch", {"url": "https://example.org/"}))
     report = one(embedded, model, "setup_skills", settle=True)

@@ -5,7 +5,8 @@ import pickle
 import anyio
 import pytest
 
-from packbelt.evals import Bench, Condition, Job, Local, Result, Trial, grid, run_trials, summaries
+from packbelt.evals import Bench, Condition, Job, Local, Result, Trial, grid, run_trials
+from packbelt.evals.judge import assess
 from packbelt.evals.models import call, say
 from packbelt.model import PackbeltError, WorkspaceError
 
@@ -28,7 +29,7 @@ def test_plays_come_in_the_order_of_the_trials_and_say_what_was_played(bench):
     played = run_trials(bench.job, trials, Local(bench=bench))
     assert [one.trial for one in played] == list(trials)
     assert all(one.trial.case == one.report.id and one.seconds > 0 for one in played)
-    assert [(one.condition.layout, one.outcomes) for one in summaries(played)] == [
+    assert [(one.condition.layout, one.outcomes) for one in assess(played)] == [
         ("promoted", {Result.REACHED: 10}),
         ("packed", {Result.RAW_TOOL: 10}),
     ]

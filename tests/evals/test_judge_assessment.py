@@ -217,7 +217,19 @@ def test_conditions_that_differ_in_one_thing_are_compared_and_corrected_together
     assert (same.before.model, same.after.model) == ("scripted", "other")
     assert (better.finding, same.finding) == (Finding.BETTER, Finding.INCONCLUSIVE)
     assert better.p == pytest.approx(2 / 2**8)
-    assert same.contrast.needed is None
+    assert same.needed is None
+
+
+def test_the_pairs_that_are_needed_are_more_than_there_were_and_more_among_several():
+    layouts = [("promoted", "+++++"), ("packed", "-----"), ("flat", "++---")]
+    played = [one for name, text in layouts for one in outcomes(text, Condition(layout=name))]
+    (found,) = contrasts(played)
+    needed = [one.needed for one in found.pairings]
+    assert [one.finding for one in found.pairings] == [Finding.INCONCLUSIVE] * 3
+    assert needed[0] == 7  # 5 of 5 lost: 2 / 2**7 is the first below 0.05 / 3
+    assert min(needed[1:]) > 7
+    (two,) = contrasts(played[:10])
+    assert two.pairings[0].needed == 6  # 2 / 2**6 is the first below 0.05
 
 
 def test_several_layouts_are_corrected_together():

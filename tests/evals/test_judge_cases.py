@@ -5,13 +5,15 @@ from dataclasses import replace
 import anyio
 import pytest
 
+import packbelt
 from packbelt.catalog.snapshot import Snapshot
 from packbelt.catalog.text import Tree
 from packbelt.evals import Case, Message, Result, Suite, bound, choose, model_named, run_case
 from packbelt.evals.files import parse_suite
 from packbelt.evals.preflight import preflight
-from packbelt.evals.world import Answering
-from packbelt.model import Answer, Outcome, SnapshotError, WorkspaceError
+from packbelt.evals.world import Answering, simulated
+from packbelt.live.observe.events import EventLog
+from packbelt.model import Answer, Outcome, SnapshotError, ToolCall, WorkspaceError
 from packbelt.testing.build import agent, make_workspace, native, pack, policy, server_tool
 from packbelt.turn import turn
 
@@ -76,6 +78,43 @@ def test_ev11_the_model_is_shown_the_production_belt_and_prompt_and_nothing_of_t
     assert list(request.tools) == list(form.kwargs["tools"])
     assert request.messages[0]["content"] == form.system
     assert [line["content"] for line in request.messages[1:]] == ["Run the pdf skill"]
+
+
+def calls_of(seen):
+    return [(one.agent, one.tool) for one in seen if one.kind == "call"]
+
+
+def test_ev13_no_call_is_made_below_a_hand_off_of_an_eval_so_that_a_trace_lacks_none(
+    written, one, monkeypatch
+):
+    seen = []
+    log = EventLog.of(seen.append)
+    monkeypatch.setattr(EventLog, "of", lambda _: log)
+    report = one(fleet(), written(("to_keeper", {"request": "Keep it."}), ("clock", {})), "to_keeper")
+    assert calls_of(seen) == [("orchestrator", call.tool) for call in report.trace.calls]
+    assert [call.tool for call in report.trace.calls] == ["handoff:to_keeper", "native:clock"]
+    assert "orchestrator/keeper" in {one.agent for one in seen if one.kind == "run"}  # it was started
+
+
+def test_ev13_where_who_is_handed_to_does_work_the_event_log_has_its_calls_with_the_path_of_agents():
+    seen = []
+
+    async def work(agent, _):
+        (result,) = await (await agent.turn()).run([ToolCall("2", "keep_add", {})])
+        return result.text
+
+    async def play():
+        workspace = simulated(fleet(), {"keep_add": "Kept."})
+        options = {"run": work, "events": seen.append, "runs": ":memory:", "trust": True}
+        async with packbelt.open(workspace, **options) as opened, opened.agent("orchestrator") as root:
+            return await (await root.turn()).run([ToolCall("1", "to_keeper", {"request": "Keep it."})])
+
+    (result,) = anyio.run(play)
+    assert "Kept." in result.text
+    assert set(calls_of(seen)) == {
+        ("orchestrator", "handoff:to_keeper"),
+        ("orchestrator/keeper", "native:keep_add"),
+    }
 
 
 def test_ev16_what_was_advertised_is_read_from_the_request_and_not_from_the_model_s_words(written, one):

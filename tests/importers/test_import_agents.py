@@ -313,6 +313,11 @@ def test_opencodes_own_files_of_agents(tmp_path):
     agents = load(target).agents
     assert agents["look"].body == "You look. {{ sections.x }}"
     assert not agents["look"].is_template
-    assert [str(entry) for entry in agents["look"].disallowed_tools] == ["Write"]
+    assert [str(entry) for entry in agents["look"].disallowed_tools] == [
+        "Edit",
+        "MultiEdit",
+        "NotebookEdit",
+        "Write",
+    ]
     assert agents["p"].body == "From a file."
     assert next(item for item in found.report.items if item.name == "none").outcome is Outcome.REFUSED

@@ -309,7 +309,7 @@ SETTINGS = {
     ("deny", "mcp__s"): (["s/*"], [], Outcome.MAPPED),
     ("deny", "mcp__later__drop"): (["later/drop"], [], Outcome.MAPPED),
     ("deny", "Bash(curl:*)"): ([], ["Bash"], Outcome.APPROXIMATED),
-    ("deny", "Read(./.env)"): ([], ["Read"], Outcome.APPROXIMATED),
+    ("deny", "Read(./.env)"): ([], ["Read", "Glob", "Grep", "LS", "NotebookRead"], Outcome.APPROXIMATED),
     ("deny", "Bash(*)"): (["Bash"], [], Outcome.MAPPED),
     ("ask", "mcp__s__drop"): ([], ["s/drop"], Outcome.MAPPED),
     ("ask", "Bash(git push:*)"): ([], ["Bash"], Outcome.APPROXIMATED),

@@ -116,6 +116,26 @@ class Reading:
         return Mind()
 
 
+PERSONA = {  # what the report's model did: the raw tool before the hand-off, the same again, a made-up name
+    "skill-find-install-run": [
+        Wish(("skill_registry_search", "setup_skills")),
+        Wish(("run_skill",), guess="install_skill"),
+    ],
+    "skill-install-from-source": [
+        Wish(("skill_registry_search", "setup_skills")),
+        Wish(("setup_skills",), guess="install_skill"),
+    ],
+    "skill-install-by-purpose": [Wish(("skill_registry_search", "setup_skills"), times=3)],
+    "mcp-use-connected": [
+        Wish(("mcp_registry_installed_list", "use_mcp_server")),
+        Wish(("mcp_registry_status", "use_mcp_server"), times=3),
+    ],
+    "mcp-set-up-and-use": [
+        Wish(("mcp_registry_search", "setup_mcp_server")),
+        Wish(("mcp_registry_status", "use_mcp_server"), times=3),
+    ],
+}
+
 GUESSES = {
     "setup_skills": "install_skill",
     "run_skill": "execute_skill",
@@ -199,7 +219,7 @@ CAUSES = {
 @pytest.fixture(scope="module")
 def cases(embedded):
     (suite,) = choose(read_suites(embedded), "seed")
-    found = {case.id: case for case in suite.cases}
+    found = {case.id: replace(case, wishes=tuple(PERSONA[case.id])) for case in suite.cases}
     weather = found["mcp-set-up-and-use"]
     asked = Message("user", "Set up the time MCP server and use it")
     found["mcp-set-up-and-use-time"] = replace(weather, id="mcp-set-up-and-use-time", conversation=(asked,))

@@ -23,7 +23,7 @@ _QUIET = frozenset({"name", "description", "link", "enabled", "disabled"})
 _HTTP = frozenset({"http", "streamable-http", "streamable_http", "streamablehttp"})
 _PLACEHOLDER = re.compile(r"(?<!\$)\$\{[^}]*\}")
 _URL = re.compile(r"https?://|\$\{")
-_OBJECT = re.compile(r'("(?:[^"\\\n]|\\.)*")\s*:\s*\{')
+_OBJECT = re.compile(r'("(?:[^"\\\n]|\\.)*"?)(\s*:\s*\{)?')
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -89,6 +89,8 @@ def _readable_names(text: str) -> list[str]:
     """What may be names of servers in a file that cannot be read: keys whose value is an object."""
     names = []
     for found in _OBJECT.finditer(text):
+        if found.group(2) is None:
+            continue
         try:
             name = str(json.loads(found.group(1)))
         except ValueError:

@@ -31,7 +31,8 @@ def complete_suites(ctx: click.Context, _: click.Parameter, begun: str) -> list[
     multiple=True,
     metavar="NAME",
     help="scripted, lexical, bot:NAME with raw, guess, web, loop or disobedient, replay:FILE, local:NAME or "
-    "local:FILE.gguf, or the latter two with local-names.",
+    "local:FILE.gguf (local-names: for names alone), or a live one: openai/MODEL (Chat Completions) or "
+    "anthropic/MODEL.",
 )
 @click.option(
     "--layout",
@@ -80,6 +81,30 @@ def complete_suites(ctx: click.Context, _: click.Parameter, begun: str) -> list[
     metavar="FILE",
     help="Write the model's replies, for --model replay:FILE.",
 )
+@click.option("--base-url", metavar="URL", help="Where live models are asked; else their provider.")
+@click.option("--temperature", type=click.FloatRange(0), metavar="T", help="Of live models.")
+@click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Of one reply of a live model.")
+@click.option(
+    "--max-connections",
+    default=4,
+    show_default=True,
+    type=click.IntRange(1),
+    metavar="N",
+    help="Requests to an endpoint at a time.",
+)
+@click.option(
+    "--executor",
+    default="local",
+    show_default=True,
+    type=click.Choice(("local", "ray")),
+    help="Play here, or on the Ray cluster of RAY_ADDRESS; without one it is this machine.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Workers on the cluster. Default: one on each CPU.",
+)
 @click.option("--trace", is_flag=True, help="Show each call, and what the model was told.")
 @with_judging
 @with_source
@@ -93,6 +118,12 @@ def command(
     results: Path | None,
     jobs: int,
     record: Path | None,
+    base_url: str | None,
+    temperature: float | None,
+    max_tokens: int | None,
+    max_connections: int,
+    executor: str,
+    workers: int | None,
     trace: bool,
     judging: Judging,
     source: Source,
@@ -101,10 +132,11 @@ def command(
 
     Each case is played turn by turn through the engine: the belt, its form, the gate and the relay. Nothing
     is started and no tool runs: tools, servers and the agents that are handed to answer what the case has
-    them say. No model is asked over a network either: `scripted` follows each case's wishes as far as what
-    it is shown allows; a bot has one bad habit; `lexical` compares words, and a case that it gets says
-    little. `replay` says what was recorded; where it is asked something else, that is an error of the eval.
-    `local` is a GGUF model in this process, with packbelt[local]; `local-names` chooses names alone.
+    them say. `scripted` follows each case's wishes as far as what it is shown allows; a bot has one bad
+    habit; `lexical` compares words, and a case that it gets says little. `replay` says what was recorded;
+    where it is asked something else, that is an error of the eval. `local` is a GGUF model in this
+    process, with packbelt[local]; `local-names` chooses names alone. Only a live model is asked over a
+    network; its key is read from the environment.
 
     --model, --layout and --mutate can be given several times: every case is played under each combination.
     With `--mutate all` a case notices a breakage if it passes without it and fails with it.
@@ -116,6 +148,7 @@ def command(
     from packbelt.cli.eval_judgement import judge, old_side
     from packbelt.cli.eval_run import Asked, play
     from packbelt.cli.eval_show import show
+    from packbelt.evals import Endpoint, Sampling
     from packbelt.live.foreground import unwound
 
     asked = Asked(
@@ -127,6 +160,10 @@ def command(
         results=results,
         record=record,
         jobs=jobs,
+        sampling=Sampling(temperature, max_tokens),
+        endpoint=Endpoint(base_url, max_connections),
+        executor=executor,
+        workers=workers,
     )
     with unwound(), old_side(judging, source) as old:
         done = play(asked, source)

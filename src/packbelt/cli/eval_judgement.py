@@ -33,7 +33,8 @@ class Judged:
 
     Attributes:
         assessments: one for each condition.
-        comparisons: with the other side first, then of the run's own conditions.
+        other: the comparison with the other side; None without one.
+        own: those of the run's own conditions.
         regressions: from the baseline; None without one.
         failed: the rules that failed the run; None where none were asked for.
         coverage: what its suites cover.
@@ -41,15 +42,27 @@ class Judged:
     """
 
     assessments: tuple[Assessment, ...]
-    comparisons: tuple[Comparison, ...]
+    other: Comparison | None
+    own: tuple[Comparison, ...]
     regressions: Regressions | None
     failed: tuple[Failed, ...] | None
     coverage: Coverage
     matrices: tuple[tuple[Any, Any], ...]
 
+    @property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """All of them, the other side's first."""
+        return self.own if self.other is None else (self.other, *self.own)
+
     def to_json(self) -> dict[str, Any]:
         """The judgement as data."""
-        return asdict(self)
+        data = asdict(self)
+        other, own = data.pop("other"), data.pop("own")
+        data["comparisons"] = own if other is None else [other, *own]
+        for one, found in zip(data["assessments"], self.assessments, strict=True):
+            one["costs"] = None if found.costs is None else found.costs.to_json()
+            one["seconds"] = round(found.seconds, 3)
+        return data
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +95,8 @@ def judge(judging: Judging, done: Done, old: Old | None, source: Source) -> Judg
     each = [under(among, one) for one in conditions(among)]
     judged = Judged(
         found,
-        own if other is None else (other, *own),
+        other,
+        own,
         since,
         failed(judging.rules, found, since, other) if judging.rules else None,
         coverage(done.workspace, done.suites),
@@ -134,7 +148,7 @@ def _played(old: Old, done: Done, source: Source) -> Side:
         suites = {suite.id for suite in done.suites}
         return Side(old.name, tuple(one for one in old.kept if one.trial.suite in suites))
     job = Job(old.workspace.root, source.file.resolve() if source.file else None, done.asked.suite)
-    bench = Bench(job, workspace=old.workspace, suites=_playable(old.workspace, done.suites))
+    bench = Bench(job, done.asked.model_named, old.workspace, suites=_playable(old.workspace, done.suites))
     trials = bench.trials(done.asked.conditions(bench), done.asked.repeats)
     bench.prepare(trials)
     return Side(old.name, run_trials(job, trials, Local(done.asked.jobs, bench)))

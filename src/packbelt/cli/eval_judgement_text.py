@@ -15,11 +15,17 @@ _MOST = 12
 """Cases that a line names."""
 
 
-def show_judged(judged: Judged) -> None:
-    """The rates of each condition with their intervals, then what was compared, then why the run failed."""
+def show_rates(judged: Judged) -> None:
+    """The rates of each condition with their intervals, then the conditions against each other."""
     _rates(judged.assessments)
-    for comparison in judged.comparisons:
+    for comparison in judged.own:
         _comparison(comparison)
+
+
+def show_findings(judged: Judged) -> None:
+    """What another run was compared with, what became of the baseline, and why the run failed."""
+    if judged.other is not None:
+        _comparison(judged.other)
     if judged.regressions is not None:
         _regressions(judged.regressions)
     if judged.failed:
@@ -126,9 +132,9 @@ def _cases(one: Pairing) -> None:
         if cases:
             say(f"  {name}: {words} {few(list(map(_case, cases)), most=_MOST)}")
     if one.finding is Finding.INCONCLUSIVE:
-        told: Span = "no case differs" if it.needed is None and not it.gained else "as many gained as lost"
-        if it.needed is not None:
-            told = f"about {it.needed} pairs would tell such a difference"
+        told: Span = "as many gained as lost" if it.gained else "no case differs"
+        if one.needed is not None:
+            told = f"about {one.needed} pairs would tell such a difference"
         say(f"  {name}: {told}")
     if it.unpaired:
         say(f"  {name}: on one side only: {few(it.unpaired, most=_MOST)}")

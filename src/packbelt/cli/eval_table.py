@@ -1,15 +1,16 @@
 """`packbelt eval` for people: a row for each condition, or for each mutation."""
 
-from packbelt.cli.eval_text import rate, words_of
+from packbelt.cli.eval_text import words_of
 from packbelt.cli.output import Column, Table, draw, number, say, several, title
-from packbelt.evals import MUTATIONS, Condition, Noticed, Score, Summary
+from packbelt.evals import MUTATIONS, Condition, Noticed, Score
 from packbelt.evals.costs import READ
+from packbelt.evals.judge.assessment import Assessment
 from packbelt.evals.mutations import NULL
 
 _USUAL = Condition()
 
 
-def show_summaries(found: tuple[Summary, ...], *, first: bool) -> None:
+def show_conditions(found: tuple[Assessment, ...], *, first: bool) -> None:
     """A row for each condition."""
     title("conditions", first=first)
     mutated = any(one.condition.mutation for one in found)
@@ -19,8 +20,7 @@ def show_summaries(found: tuple[Summary, ...], *, first: bool) -> None:
             Column("layout"),
             *((Column("mutation"),) if mutated else ()),
             Column("plays", align="right"),
-            Column("first step", align="right"),
-            Column("within", align="right"),
+            Column("passed", align="right"),
             Column("belt", align="right"),
             Column("case", align="right"),
             Column("cached", align="right"),
@@ -33,21 +33,17 @@ def show_summaries(found: tuple[Summary, ...], *, first: bool) -> None:
             one.condition.model,
             one.condition.layout,
             *((one.condition.mutation or "",) if mutated else ()),
-            number(len(one.plays)),
-            rate(one.first_step),
-            (rate(one.within), "good" if one.passed else "bad"),
+            number(one.plays),
+            (number(one.passed), "bad" if one.failed or one.errors else "good"),
             *(map(_tokens, (costs.belt, costs.case, costs.cached)) if costs else ("", "", "")),
             ", ".join(f"{result} {count}" for result, count in one.outcomes.items()),
         )
     draw(table)
     say("  belt: tokens of tools and sections in a request; case: of all requests and replies of a case;")
     say(f"  cached: of a case, what the provider has read before at {READ} of the price")
-    left = sum(len(one.cases) - len(one.judged) for one in found)
-    if left:
-        say("  ", (f"{several(left, 'play')} not judged: the eval itself failed", "odd"))
 
 
-def show_tokens(one: Summary) -> None:
+def show_tokens(one: Assessment) -> None:
     """What the cases of the only condition cost."""
     costs = one.costs
     if costs is not None:

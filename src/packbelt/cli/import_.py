@@ -56,7 +56,7 @@ def command(
 ) -> int:
     """Bring other clients' files into a workspace."""
     from packbelt.importers import Client, gather, write
-    from packbelt.importers.write import prove, to_write
+    from packbelt.importers.write import in_the_way, prove, to_write
     from packbelt.model import Origin
 
     if into is not None and source.directory is not None:
@@ -71,17 +71,18 @@ def command(
         scope=Origin(scope) if scope else None,
     )
     if dry_run:
-        prove(found.files)
+        prove(found.files, target)
         files = list(to_write(found.files, target, force=True))
     else:
         files = write(found.files, target, force=force)
+    blocked = in_the_way(files, target) if dry_run and not force else []
     if source.json:
         from packbelt.cli.import_text import answer_json
         from packbelt.cli.output import write_json
 
-        write_json(answer_json(path, target, found.report, files, dry_run=dry_run))
+        write_json(answer_json(path, target, found.report, files, dry_run=dry_run, blocked=blocked))
     else:
         from packbelt.cli.import_text import show
 
-        show(target, found.report, files, dry_run=dry_run, everything=everything)
+        show(target, found.report, files, dry_run=dry_run, blocked=blocked, everything=everything)
     return FINDINGS if found.report.refused else FINE

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from packbelt.cli.output import Column, Span, Table, draw, number, say, several, title
+from packbelt.cli.output import Column, Span, Table, draw, fits, number, say, several, title
 from packbelt.cli.words import short_path
 from packbelt.importers import Item, Kind, Outcome, Remark, Report
 
@@ -18,11 +18,21 @@ _STYLE = {
 _WORDS = {outcome: outcome.value.replace("_", " ") for outcome in Outcome}
 MOST = 12
 """Things of one kind and outcome that get a line each."""
+_OUTCOME = max(map(len, _WORDS.values()))
+_INDENT = " " * (_OUTCOME + 5)
 NAMED = 6
 """Servers and files that are named."""
 
 
-def show(target: Path, report: Report, files: Sequence[str], *, dry_run: bool, everything: bool) -> None:
+def show(
+    target: Path,
+    report: Report,
+    files: Sequence[str],
+    *,
+    dry_run: bool,
+    blocked: Sequence[str] = (),
+    everything: bool,
+) -> None:
     """Every thing with what became of it; then the counts, and what is left to do."""
     shown = _things(report, everything=everything)
     _counts(report, first=not shown)
@@ -33,6 +43,9 @@ def show(target: Path, report: Report, files: Sequence[str], *, dry_run: bool, e
     say((f"{verb} {several(len(files), 'file')}{where}" if files else "nothing to write", "title"))
     if files:
         say(f"  {some}")
+    if blocked:
+        verb = "is" if len(blocked) == 1 else "are"
+        say(("  " + f"{', '.join(blocked[:NAMED])} {verb} there already: it takes --force", "odd"))
     if report.variables:
         title("Variables to set before `packbelt connect`")
         table = Table((Column(), Column(wraps=True)))
@@ -56,35 +69,43 @@ def _things(report: Report, *, everything: bool) -> bool:
         first = False
         order = sorted(items, key=lambda item: -list(Outcome).index(item.outcome))
         seen: Counter[Outcome] = Counter()
+        mends: set[tuple[str, Outcome]] = set()
         for item in order:
             seen[item.outcome] += 1
             if everything or seen[item.outcome] <= MOST:
-                _thing(item, everything=everything)
+                _thing(item, mends, everything=everything)
         hidden = {outcome: count - MOST for outcome, count in seen.items() if count > MOST and not everything}
         for outcome, count in hidden.items():
             say("  ", (f"and {number(count)} more {_WORDS[outcome]}; --all shows them", "dim"))
     return not first
 
 
-def _thing(item: Item, *, everything: bool) -> None:
-    arrow: tuple[Span, ...] = (f"  → {item.became}",) if item.became else ()
-    say(
-        "  ",
-        (f"{_WORDS[item.outcome]:<13}", _STYLE[item.outcome]),
-        item.name,
-        (f"  {item.where}", "dim"),
-        *arrow,
-    )
+def _thing(item: Item, mends: set[tuple[str, Outcome]], *, everything: bool) -> None:
+    outcome = (f"{_WORDS[item.outcome]:<{_OUTCOME}}", _STYLE[item.outcome])
+    head: tuple[Span, ...] = ("  ", outcome, " ", item.name, (f"  {item.where}", "dim"))
+    arrow = f"→ {item.became}"
+    if not item.became:
+        say(*head)
+    elif fits(*head, f"  {arrow}"):
+        say(*head, f"  {arrow}")
+    else:
+        say(*head)
+        say(_INDENT, arrow)
     for remark in item.remarks:
         if everything or remark.outcome is not Outcome.LEFT_OUT or not item.became:
-            _remark(item, remark)
+            _remark(item, remark, mends)
 
 
-def _remark(item: Item, remark: Remark) -> None:
+def _remark(item: Item, remark: Remark, mends: set[tuple[str, Outcome]]) -> None:
+    """What differs, without its subject, which stands above; a mend that was given before is not repeated."""
     spot = f"{remark.where}: " if remark.where and remark.where != item.where else ""
-    say("                 ", (spot, "dim"), remark.message)
-    if remark.mend:
-        say("                 ", ("mend: ", _STYLE[remark.outcome]), remark.mend)
+    subject = f"{item.kind.value} {item.name!r}"
+    message = remark.message.removeprefix(f"{subject} ").removeprefix(f"{subject}: ")
+    say(_INDENT, (spot, "dim"), message)
+    given = (remark.mend, remark.outcome)
+    if remark.mend and given not in mends:
+        mends.add(given)
+        say(_INDENT, ("mend: ", _STYLE[remark.outcome]), remark.mend)
 
 
 def _counts(report: Report, *, first: bool) -> None:
@@ -108,7 +129,13 @@ def _figures(counts: Iterable[int]) -> list[str]:
 
 
 def answer_json(
-    path: Path, target: Path, report: Report, files: Sequence[str], *, dry_run: bool
+    path: Path,
+    target: Path,
+    report: Report,
+    files: Sequence[str],
+    *,
+    dry_run: bool,
+    blocked: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The report as `packbelt import --json` shows it."""
     counts = report.counts()
@@ -117,6 +144,7 @@ def answer_json(
         "into": str(target),
         "dry_run": dry_run,
         "files": list(files),
+        "in_the_way": list(blocked),
         "counts": {outcome.value: counts[outcome] for outcome in Outcome},
         "variables": {name: list(servers) for name, servers in report.variables.items()},
         "items": [_item_json(item) for item in report.items],

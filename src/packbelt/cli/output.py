@@ -133,6 +133,12 @@ def say(*spans: Span) -> None:
         _print(*spans)
 
 
+def fits(*spans: Span) -> bool:
+    """Whether one line of the terminal holds the spans; elsewhere any line does."""
+    console = _console()
+    return console is None or sum(_width(_text(span)) for span in spans) <= console.width
+
+
 def title(*spans: Span, first: bool = False) -> None:
     """A heading, with an empty line before it unless it is the first thing said."""
     if not first:

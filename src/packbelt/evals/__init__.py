@@ -12,15 +12,26 @@ from packbelt.evals.executors import Bench, Executor, Job, Local
 from packbelt.evals.experiment import run_trials
 from packbelt.evals.files import choose, read_suites
 from packbelt.evals.layouts import LAYOUTS
-from packbelt.evals.models import MODELS, Model, ModelError, Recorder, Replay, ReplayError, model_named
+from packbelt.evals.models import (
+    MODELS,
+    Endpoint,
+    EndpointError,
+    Model,
+    ModelError,
+    Recorder,
+    Replay,
+    ReplayError,
+    Sampling,
+    model_named,
+    sampled,
+)
 from packbelt.evals.mutations import MUTATIONS, Noticed, Score, mutations_of, score
 from packbelt.evals.outcomes import RESULTS, Result, Verdict, classify
 from packbelt.evals.report import CaseReport, Rate, SuiteReport, again, read_report
 from packbelt.evals.results import Header, Results, ResultsError, read_results
 from packbelt.evals.run import run_case, run_suite
-from packbelt.evals.summary import Summary, summaries
 from packbelt.evals.trace import Ended, Expected, Fault, Made, Reply, Tokens, Trace, Usage
-from packbelt.evals.trials import Condition, Played, Trial, grid
+from packbelt.evals.trials import Condition, Played, Trial, grid, reports
 
 __all__ = [
     "LAYOUTS",
@@ -34,6 +45,8 @@ __all__ = [
     "Condition",
     "Costs",
     "Ended",
+    "Endpoint",
+    "EndpointError",
     "Executor",
     "Expected",
     "Fault",
@@ -54,10 +67,10 @@ __all__ = [
     "Result",
     "Results",
     "ResultsError",
+    "Sampling",
     "Score",
     "Suite",
     "SuiteReport",
-    "Summary",
     "Tokens",
     "Trace",
     "Trial",
@@ -75,9 +88,10 @@ __all__ = [
     "read_report",
     "read_results",
     "read_suites",
+    "reports",
     "run_case",
     "run_suite",
     "run_trials",
+    "sampled",
     "score",
-    "summaries",
 ]

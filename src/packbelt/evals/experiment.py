@@ -26,8 +26,7 @@ def run_trials(
         on_played: told of each play as it ends.
 
     Raises:
-        PackbeltError: the job, or what a trial names, cannot be used.
-        OSError: a result cannot be written.
+        PackbeltError: the job, or what a trial names, cannot be used, or a result not be written.
     """
     found = {} if results is None else {one.trial: one for one in results.played}
     missing = trials if results is None else results.missing(trials)

@@ -9,7 +9,9 @@ from enum import StrEnum
 from packbelt.evals.trace import Ended, Expected, Fault, Made, Reply, Trace
 from packbelt.model import HintClass, Outcome
 
-_FENCE = re.compile(r"```[a-z]*\n(.*?)```|<tool_call>(.*?)(?:</tool_call>|\Z)", re.DOTALL)
+_OPENING = re.compile(r"[\[{]")
+_OPENINGS = 64
+"""Places of a text at which JSON is looked for."""
 _ARGUMENTS = ("arguments", "parameters", "args", "input")
 
 
@@ -124,7 +126,7 @@ class _Walk:
         calls = trace.calls
         wanted = expected.steps[0] if expected.steps else ()
         self.first = (
-            trace.fault is None and not calls
+            trace.fault is None and self._without_tool() is Result.REACHED
             if not wanted
             else bool(calls) and calls[0].refused is None and calls[0].tool in wanted
         )
@@ -201,17 +203,23 @@ def kind_of(expected: Expected, call: Made) -> Result:
 
 
 def is_call(text: str) -> bool:
-    """Whether a text holds a call in some written form: JSON with a name and arguments, bare or marked."""
+    """Whether a text holds a call as written: JSON with a name and arguments, bare, marked or amid words."""
     return any(_is_call(data) for data in _objects(text))
 
 
 def _objects(text: str) -> Iterator[object]:
-    marked = (one or other for one, other in _FENCE.findall(text))
-    for part in (text, *marked):
+    """Every piece of JSON in a text, wherever it stands, that is an object or a list."""
+    decoder, at = json.JSONDecoder(), 0
+    for _ in range(_OPENINGS):
+        found = _OPENING.search(text, at)
+        if found is None:
+            return
         try:
-            yield json.loads(part)
+            data, at = decoder.raw_decode(text, found.start())
         except (ValueError, RecursionError):
-            continue
+            at = found.end()
+        else:
+            yield data
 
 
 def _is_call(data: object) -> bool:

@@ -73,7 +73,7 @@ class Player:
             if self.over(self.replies):
                 return Ended.SETTLED
             self.messages += [message, *form.results(results)]
-            self.made.update(canonical([call.name, parse(call.arguments)]) for call in calls)
+            self.made.update(map(_key, calls))
             if max(self.made.values()) >= REPEATS:
                 return Ended.REPEATED
         return Ended.STEPS
@@ -92,13 +92,20 @@ class Player:
         request = Request(
             tuple(form.kwargs.get("tools", ())), ({"role": "system", "content": form.system}, *self.messages)
         )
-        message = dict(await mind.reply(request))
-        usage = _usage(message.pop("usage", None))
+        reply = await mind.reply(request)
         try:
+            message = dict(reply)
+            usage = _usage(message.pop("usage", None))
             calls = form.calls(message)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ModelError(f"its reply cannot be read ({type(error).__name__})") from None
         return message, [replace(call, name=str(call.name)) for call in calls], usage
+
+
+def _key(call: ToolCall) -> str:
+    """Equal where the call is the same: by what its arguments mean, or by their letters if nothing."""
+    read = parse(call.arguments)
+    return canonical([call.name, str(call.arguments) if read is None else read])
 
 
 def _tokens(message: Mapping[str, Any]) -> int:
@@ -106,7 +113,8 @@ def _tokens(message: Mapping[str, Any]) -> int:
     content = message.get("content")
     texts = [content if isinstance(content, str) else canonical(content) if content else ""]
     for call in message.get("tool_calls") or ():
-        texts += [str(call["function"].get("name")), str(call["function"].get("arguments"))]
+        if isinstance(call, Mapping) and isinstance(function := call.get("function"), Mapping):
+            texts += [str(function.get("name")), str(function.get("arguments"))]
     return sum(map(count, texts))
 
 

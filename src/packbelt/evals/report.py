@@ -49,11 +49,18 @@ class Rate:
     whole: int
 
 
-class Tally:
-    """The rates of whatever has `cases`."""
+@dataclass(frozen=True, slots=True)
+class SuiteReport:
+    """What came of one suite with one model, each case played once.
 
-    __slots__ = ()
+    Attributes:
+        suite: its id.
+        model: the model's name.
+        cases: in the order of the file.
+    """
 
+    suite: str
+    model: str
     cases: tuple[CaseReport, ...]
 
     @property
@@ -82,35 +89,14 @@ class Tally:
         """Whether every case got where it belongs."""
         return all(case.passed for case in self.cases)
 
-    def rates_json(self) -> dict[str, Any]:
-        """The rates and outcomes as data."""
-        return {
-            "first_step": {"part": self.first_step.part, "whole": self.first_step.whole},
-            "within_steps": {"part": self.within.part, "whole": self.within.whole},
-            "outcomes": {str(result): count for result, count in self.outcomes.items()},
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class SuiteReport(Tally):
-    """What came of one suite with one model.
-
-    Attributes:
-        suite: its id.
-        model: the model's name.
-        cases: in the order of the file.
-    """
-
-    suite: str
-    model: str
-    cases: tuple[CaseReport, ...]
-
     def to_json(self) -> dict[str, Any]:
         """The report as data, traces included; `read_report` reads it back."""
         return {
             "suite": self.suite,
             "model": self.model,
-            **self.rates_json(),
+            "first_step": {"part": self.first_step.part, "whole": self.first_step.whole},
+            "within_steps": {"part": self.within.part, "whole": self.within.whole},
+            "outcomes": {str(result): count for result, count in self.outcomes.items()},
             "cases": _cases().dump_python(self.cases, mode="json"),
         }
 

@@ -6,12 +6,14 @@ Run again with the same file, only what is missing is played.
 
 import json
 from collections.abc import Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
+from filelock import lock_descriptor
 from pydantic import TypeAdapter
 
 from packbelt._version import __version__
@@ -79,32 +81,26 @@ class Results:
 
     @classmethod
     def open(cls, path: Path, header: Header) -> Self:
-        """Open a file, or begin one. A last line that was cut off is dropped.
+        """Open a file, or begin one, and keep others from writing to it.
+
+        A last line that was cut off is dropped.
 
         Args:
             path: the file.
             header: what is to be played.
 
         Raises:
-            ResultsError: the file is that of another run, holds a line that is no result, or cannot be
-                read or written.
+            ResultsError: the file is that of another run, is being written by one, holds a line that is no
+                result, or cannot be read or written.
         """
         try:
             file = path.open("a+b")
-            file.seek(0)
-            content = file.read()
-            whole = content[: content.rfind(b"\n") + 1]
-            if whole:
-                known, played = _read(whole, path)
-                _compare(known, header, path)
-            else:
-                whole, played = _line(asdict(header)), ()
-                file.truncate(0)
-                file.write(whole)
-            if len(whole) < len(content):
-                file.truncate(len(whole))
-            file.flush()
         except OSError as error:
+            raise _unusable(error, path) from None
+        try:
+            played = _taken(file, header, path)
+        except OSError as error:
+            file.close()
             raise _unusable(error, path) from None
         except ResultsError:
             file.close()
@@ -120,10 +116,14 @@ class Results:
         """Write one play.
 
         Raises:
-            OSError: it cannot be written.
+            ResultsError: it cannot be written.
         """
-        self._file.write(_line(_plays().dump_python(played, mode="json")))
-        self._file.flush()
+        line = _line(_plays().dump_python(played, mode="json"))
+        try:
+            self._file.write(line)
+            self._file.flush()
+        except OSError as error:
+            raise _unusable(error, Path(self._file.name)) from None
 
     def __enter__(self) -> Self:
         return self
@@ -131,7 +131,8 @@ class Results:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._file.close()
+        with suppress(OSError) if error else nullcontext():  # what could not be written was said
+            self._file.close()
 
 
 def read_results(path: Path) -> tuple[Header, tuple[Played, ...]]:
@@ -150,15 +151,45 @@ def read_results(path: Path) -> tuple[Header, tuple[Played, ...]]:
     return _read(content[: content.rfind(b"\n") + 1], path)
 
 
+def _taken(file: IO[bytes], header: Header, path: Path) -> Sequence[Played]:
+    """What a file holds, once nobody else writes to it; a new one begins with the header.
+
+    Raises:
+        ResultsError: as for `Results.open`.
+        OSError: it cannot be read, written or locked.
+    """
+    if not lock_descriptor(file.fileno(), blocking=False):  # closing the file lets go of it
+        raise ResultsError(
+            "is being written by another run",
+            where=Where(str(path)),
+            mend="wait for it, or name another file",
+        )
+    file.seek(0)
+    content = file.read()
+    whole = content[: content.rfind(b"\n") + 1]
+    first = _line(asdict(header))
+    if whole:
+        known, played = _read(whole, path)
+        _compare(known, header, path)
+    elif first.startswith(content):
+        whole, played = first, ()
+        file.truncate(0)
+        file.write(first)
+    else:
+        raise _no_results(path)
+    if len(whole) < len(content):
+        file.truncate(len(whole))
+    file.flush()
+    return played
+
+
 def _read(content: bytes, path: Path) -> tuple[Header, tuple[Played, ...]]:
     head, *lines = content.splitlines() or [b""]
     try:
         data = json.loads(head)
         header = Header(data["packbelt"], tuple(data["suites"]), data["cases"], data["workspace"])
-    except (ValueError, KeyError, TypeError):
-        raise ResultsError(
-            "is no results file", where=Where(str(path), 1), mend="name a file that --results wrote"
-        ) from None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise _no_results(path) from None
     played: dict[Trial, Played] = {}
     for number, line in enumerate(lines, 2):
         try:
@@ -173,6 +204,12 @@ def _compare(known: Header, header: Header, path: Path) -> None:
     for field, said in _TITLES.items():
         if getattr(known, field) != getattr(header, field):
             raise ResultsError(f"was written for {said}", where=Where(str(path)), mend=_MEND)
+
+
+def _no_results(path: Path) -> ResultsError:
+    return ResultsError(
+        "is no results file", where=Where(str(path), 1), mend="name a file that --results wrote"
+    )
 
 
 def _unusable(error: OSError, path: Path) -> ResultsError:

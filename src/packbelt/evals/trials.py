@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from packbelt.evals.report import CaseReport
+from packbelt.evals.report import CaseReport, SuiteReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +72,19 @@ def grid(
         for suite, case in cases
         for repeat in range(repeats)
     )
+
+
+def reports(played: Sequence[Played]) -> dict[Condition, tuple[tuple[int, SuiteReport], ...]]:
+    """For each condition a report of each suite and repeat, with the repeat's number, suites outermost."""
+    parts: dict[Condition, dict[str, dict[int, list[CaseReport]]]] = {}
+    for one in played:
+        suites = parts.setdefault(one.trial.condition, {})
+        suites.setdefault(one.trial.suite, {}).setdefault(one.trial.repeat, []).append(one.report)
+    return {
+        condition: tuple(
+            (repeat, SuiteReport(suite, condition.model, tuple(repeats[repeat])))
+            for suite, repeats in suites.items()
+            for repeat in sorted(repeats)
+        )
+        for condition, suites in parts.items()
+    }

@@ -5,9 +5,8 @@ there just what it meant: a tool of Claude's own, one that a server dropped long
 has. The catalogue's own reader decides what is an agent.
 """
 
-import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from packbelt.catalog.names import claude_readings
 from packbelt.catalog.servers import FILE as SERVERS
 from packbelt.catalog.text import Tree
 from packbelt.catalog.yaml import Document
+from packbelt.importers.emit import quoted
 from packbelt.importers.report import Item, Kind, Outcome, Remark, outcome_of, reason_of, remark_of
 from packbelt.importers.servers import Context, Found, accept
 from packbelt.importers.sources import Source
@@ -28,6 +28,8 @@ from packbelt.model import Origin, PackbeltError, Where, WorkspaceError
 _SKIPPED = frozenset({".git", "node_modules"})
 _UNHEEDED = ("mcpServers", "hooks", "permissionMode")
 """Keys that Claude Code passes over in a plugin's agents, so that no plugin grants itself more."""
+_LONGEST = 100
+"""Letters of an agent's name that its file's takes over."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
@@ -54,7 +56,7 @@ class FoundAgent:
     @property
     def file(self) -> str:
         """The file of the workspace that holds it."""
-        return f"{claude.FOLDER}/{_UNSAFE.sub('_', self.name).lstrip('.') or 'agent'}.md"
+        return f"{claude.FOLDER}/{_UNSAFE.sub('_', self.name).lstrip('.')[:_LONGEST] or 'agent'}.md"
 
     def item(self, became: str, *more: Remark) -> Item:
         """What became of it, once it is written."""
@@ -183,7 +185,7 @@ def _own_servers(
             else:
                 remarks += found.remarks
                 entries.append({name: given.entry})
-        changed[key] = f"{key}: {json.dumps(entries)}"
+        changed[key] = f"{key}: {quoted(entries)}"
     return changed
 
 
@@ -234,7 +236,7 @@ def renamed(found: FoundAgent, name: str) -> FoundAgent:
     """
     draft = claude.parse_claude_agent(found.text, found.where.file, found.source.scope)
     document = read_front_matter(found.text, found.where.file)[0]
-    text = _edited(found.text, document, {"name": f"name: {json.dumps(name)}"})
+    text = _edited(found.text, document, {"name": f"name: {quoted(name)}"})
     again = claude.parse_claude_agent(text, found.where.file, found.source.scope)
     _same(replace(draft, agent=replace(draft.agent, name=name)), text, found.where.file, kept=True)
     message = f"is called {name!r} here: another is called {found.name!r} too"
@@ -263,9 +265,9 @@ def written(
         WorkspaceError: what is written would not be read as it was meant.
     """
     grants, denies = None if tools is None else list(tools), list(denied)
-    lines = [f"name: {json.dumps(name)}", f"description: {json.dumps(description, ensure_ascii=True)}"]
-    lines += [] if grants is None else [f"tools: {json.dumps(grants, ensure_ascii=True)}"]
-    lines += [f"disallowedTools: {json.dumps(denies, ensure_ascii=True)}"] if denies else []
+    lines = [f"name: {quoted(name)}", f"description: {quoted(description)}"]
+    lines += [] if grants is None else [f"tools: {quoted(grants)}"]
+    lines += [f"disallowedTools: {quoted(denies)}"] if denies else []
     text = "\n".join(("---", *lines, "---", "", body.strip(), ""))
     again = claude.parse_claude_agent(text, where.file, source.scope).agent
     read = None if again.tools is None else [one.text for one in again.tools]
@@ -279,14 +281,27 @@ def written(
     return FoundAgent(name, text, where, source, tuple(remarks))
 
 
-def read_as(found: FoundAgent, servers: Iterable[str]) -> list[Remark]:
+def read_as(found: FoundAgent, servers: Iterable[str], others: Collection[str] = ()) -> list[Remark]:
     """What the catalogue will say of the agent's entries, and which of them nothing here answers to.
 
+    Args:
+        found: the agent.
+        servers: those of the workspace.
+        others: those of them that its client has under the same name, and otherwise.
+
     Raises:
-        WorkspaceError: an entry of `tools` has two readings.
+        WorkspaceError: an entry of `tools` has two readings, or means another server than in its client.
     """
     draft = found.draft or claude.parse_claude_agent(found.text, found.where.file, found.source.scope)
     agent, diagnostics = claude.resolve(draft, servers)
+    for entry in agent.tools or ():
+        for server, _ in entry.readings(others):
+            raise WorkspaceError(
+                f"`tools` names the server {server!r}, and another client's is taken under that name",
+                where=found.where,
+                mend="rename one of the two servers, and import again",
+                name=server,
+            )
     remarks = [remark_of(one) for one in diagnostics]
     known = {name: name for name in servers}
     lost: dict[str, str] = {}

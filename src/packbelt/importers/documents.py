@@ -9,13 +9,17 @@ from packbelt.catalog.text import MAX_FILE
 from packbelt.catalog.yaml import MAX_DEPTH, Document, Path, parse_json
 from packbelt.model import Where, WorkspaceError
 
-_JSON = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
-_COMMA = re.compile(r'"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])')
+_TEXT = r'"(?:[^"\\\n]|\\.)*"?'
+"""A string; one that is not closed ends with its line, so that no letter is looked at twice."""
+_JSON = re.compile(_TEXT + r"|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_COMMA = re.compile(_TEXT + r"|,(?=\s*[}\]])", re.DOTALL)
 _HEADER = re.compile(r"\s*\[\[?([^\[\]]+)\]\]?\s*(?:#.*)?\Z")
 _KEY = re.compile(
     r"\s*((?:\"[^\"]*\"|'[^']*'|[A-Za-z0-9_-]+)(?:\s*\.\s*(?:\"[^\"]*\"|'[^']*'|[A-Za-z0-9_-]+))*)\s*="
 )
 _PART = re.compile(r"\"([^\"]*)\"|'([^']*)'|([A-Za-z0-9_-]+)")
+_DOTS = 2000
+"""Most dots in one line: reading a dotted key takes the square of them."""
 _TOML_LINE = re.compile(r"\(at line (\d+)")
 
 
@@ -43,11 +47,16 @@ def read_toml(text: str, file: str) -> Document:
     Raises:
         WorkspaceError: it is not TOML, or nested too deeply.
     """
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.count(".") > _DOTS:
+            raise WorkspaceError(
+                "has a line with too many dots", where=Where(file, number), mend="shorten it"
+            )
     try:
         data = _plain(tomllib.loads(text), 0)
     except tomllib.TOMLDecodeError as problem:
-        line = _TOML_LINE.search(str(problem))
-        where = Where(file, int(line.group(1)) if line else 0)
+        spot = _TOML_LINE.search(str(problem))
+        where = Where(file, int(spot.group(1)) if spot else 0)
         said = str(problem).split(" (at ", 1)[0]
         raise WorkspaceError(f"is not valid TOML: {said}", where=where, mend="mend this line") from None
     except (RecursionError, ValueError):

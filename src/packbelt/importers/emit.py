@@ -1,6 +1,7 @@
 """`packbelt.yaml` as text."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ _HEAD = """\
 """
 
 
+_PAIR = re.compile(r"\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})")
 _JOINED = ("deny", "approve", "servers")
 
 
@@ -23,20 +25,24 @@ def config_text(rules: Rules, base: Mapping[str, Any]) -> str:
         base: the other keys that were there.
     """
     lines = [_HEAD.rstrip()]
-    lines += [f"{key}: {_quoted(value)}" for key, value in base.items() if key not in _JOINED]
+    lines += [f"{key}: {quoted(value)}" for key, value in base.items() if key not in _JOINED]
     for key, selectors in (("deny", rules.deny), ("approve", rules.approve)):
         if selectors:
             lines.append(f"{key}:")
-            lines += [f"  - {_quoted(text)}  # {_comment(str(where))}" for text, where in selectors.items()]
+            lines += [f"  - {quoted(text)}  # {_comment(str(where))}" for text, where in selectors.items()]
     if rules.servers:
         lines.append("servers:")
-        lines += [f"  {_quoted(name)}: {_quoted(policy)}" for name, policy in rules.servers.items()]
+        lines += [f"  {quoted(name)}: {quoted(policy)}" for name, policy in rules.servers.items()]
     return "\n".join(lines) + "\n"
 
 
-def _quoted(value: Any) -> str:
-    """JSON, which is YAML; in ASCII, since YAML takes not every character."""
-    return json.dumps(value)
+def quoted(value: Any) -> str:
+    """JSON, which is YAML but for its pairs of surrogates; in ASCII, since YAML takes not every character."""
+    return _PAIR.sub(lambda found: f"\\U{_joined(*found.groups()):08x}", json.dumps(value))
+
+
+def _joined(high: str, low: str) -> int:
+    return ((int(high, 16) - 0xD800) << 10) + (int(low, 16) - 0xDC00) + 0x10000
 
 
 def _comment(text: str) -> str:

@@ -3,11 +3,14 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from packbelt.catalog.text import Tree
 from packbelt.catalog.yaml import Document
 from packbelt.importers import opencode
 from packbelt.importers.clients import gemini, mcp_servers, vscode
 from packbelt.importers.codex import codex
+from packbelt.importers.documents import read_json
 from packbelt.importers.report import Item, Outcome, Remark
 from packbelt.importers.servers import Context, Found
 from packbelt.importers.sources import Client, Format, Source
@@ -42,7 +45,18 @@ def _mcp_json(document: Document, source: Source) -> Iterator[Found]:
 
 
 def _manifest(document: Document, source: Source) -> Iterator[Found]:
-    return _of_plugin(mcp_servers(document, source), source) if _has(document, "mcpServers") else iter(())
+    """A manifest holds its servers, or names the files that do."""
+    if _has(document, "mcpServers"):
+        return _of_plugin(mcp_servers(document, source), source)
+    named = document.data.get("mcpServers") if isinstance(document.data, dict) else None
+    return _of_plugin(_elsewhere(named if isinstance(named, list) else [named], source), source)
+
+
+def _elsewhere(named: list[Any], source: Source) -> Iterator[Found]:
+    tree = Tree(source.home)
+    for name in named:
+        if isinstance(name, str) and "\0" not in name:
+            yield from mcp_servers(read_json(tree.read(tree.root / name), name), source)
 
 
 def _editor_settings(document: Document, source: Source) -> Iterator[Found]:
@@ -92,6 +106,16 @@ def _claude_json(document: Document, source: Source, context: Context) -> Iterat
             yield found.item(Outcome.LEFT_OUT, more=(remark,))
     if "mcpServers" in data:
         yield from mcp_servers(document, source)
+
+
+def of_project(document: Document, context: Context) -> list[Any]:
+    """What a person keeps in `.claude.json` for the project that is imported, or written."""
+    projects = document.data.get("projects") if isinstance(document.data, dict) else None
+    return [
+        project
+        for name, project in (projects.items() if isinstance(projects, dict) else ())
+        if Path(name) in (context.target, context.path)
+    ]
 
 
 def _below(document: Document, at: tuple[str, ...]) -> dict[tuple[str | int, ...], int]:

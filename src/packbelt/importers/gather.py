@@ -1,32 +1,33 @@
 """Everything that was found as the files of one workspace, and the report on it."""
 
 import json
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from packbelt.catalog import claude
 from packbelt.catalog.config import FILE as CONFIG
 from packbelt.catalog.config import read_config
 from packbelt.catalog.servers import FILE as SERVERS
 from packbelt.catalog.servers import server_entries
 from packbelt.catalog.text import MAX_SNAPSHOT, Tree, read_text
-from packbelt.catalog.yaml import Document, parse_yaml
+from packbelt.catalog.yaml import parse_yaml
 from packbelt.importers import opencode
-from packbelt.importers.agents import FoundAgent, claude_agents, name_of, read_as, refused, renamed
+from packbelt.importers.agents import FoundAgent, claude_agents, refused
 from packbelt.importers.documents import read_json, read_toml
 from packbelt.importers.emit import config_text
-from packbelt.importers.files import servers_of
+from packbelt.importers.files import of_project, servers_of
+from packbelt.importers.place import place
 from packbelt.importers.report import Item, Kind, Outcome, Remark, Report, reason_of
-from packbelt.importers.rules import Rules, settings, switched_off
+from packbelt.importers.rules import settings
+from packbelt.importers.secrets import REFERENCE
 from packbelt.importers.servers import Context, Found, accept, done
 from packbelt.importers.sources import Client, Format, Source, sources
+from packbelt.importers.switches import switched_off
 from packbelt.importers.values import Variables
-from packbelt.model import Origin, PackbeltError, Where
+from packbelt.importers.work import Work
+from packbelt.model import Origin, PackbeltError, Permission, Where
 
-_NEAR = {Origin.PROJECT: 0, Origin.USER: 1, Origin.PLUGIN: 2}
 _FOLDERS = (Format.CLAUDE_AGENTS, Format.CLAUDE_AGENT, Format.OPENCODE_AGENTS)
 
 
@@ -41,36 +42,6 @@ class Imported:
 
     files: dict[str, str]
     report: Report
-
-
-@dataclass(slots=True)
-class _Work:
-    """One import under way.
-
-    Attributes:
-        context: what it goes by.
-        items: what became of everything so far.
-        servers: by name, the nearest of each.
-        entries: those that can be used, as they are written.
-        rules: what `packbelt.yaml` will say.
-        agents: those that can be written.
-        documents: the files that could be read, by path.
-        there: the servers that the workspace has already, as its own file says them.
-        unread: agents whose nearer file was refused, with its place.
-    """
-
-    context: Context
-    items: list[Item] = field(default_factory=list)
-    servers: dict[str, Found] = field(default_factory=dict)
-    entries: dict[str, dict[str, Any]] = field(default_factory=dict)
-    rules: Rules = field(default_factory=Rules)
-    agents: list[FoundAgent] = field(default_factory=list)
-    documents: dict[Path, Document] = field(default_factory=dict)
-    there: dict[str, Any] = field(default_factory=dict)
-    unread: dict[str, Where] = field(default_factory=dict)
-
-    def name(self, path: Path) -> str:
-        return name_of(path, self.context.path)
 
 
 def gather(
@@ -98,17 +69,20 @@ def gather(
     found = sources(path, client, scope)
     found = _with_target(found, target)
     own = next((one.home for one in found if one.scope is Origin.USER), None)
-    work = _Work(Context(path, target.resolve(), home or own or _home(path)))
+    work = Work(Context(path, target.resolve(), home or own or _home(path)))
+    config = read_config(Tree(target))
+    work.rules.held, work.rules.open = config.servers, config.ceiling >= Permission.DANGEROUS
     for source in found:
         if source.format not in _FOLDERS:
             _read(work, source)
     _switch_off(work, found)
     _accept(work)
     for source in found:
-        _rules(work, source)
-    for source in found:
         _agents(work, source)
-    return _finish(work)
+    files = place(work)
+    for source in found:
+        _rules(work, source)
+    return _finish(work, files)
 
 
 def _with_target(found: list[Source], target: Path) -> list[Source]:
@@ -116,7 +90,7 @@ def _with_target(found: list[Source], target: Path) -> list[Source]:
     own = target / SERVERS
     if not own.is_file() or any(one.path.resolve() == own.resolve() for one in found):
         return found
-    server_entries(read_json(read_text(own, str(own)), str(own)))
+    server_entries(read_json(Tree(target).read(own), str(own)))
     return [Source(own, Format.MCP_JSON, Client.CLAUDE_CODE, Origin.PROJECT, target), *found]
 
 
@@ -127,7 +101,7 @@ def _home(path: Path) -> Path:
         return path
 
 
-def _refuse_file(work: _Work, source: Source, problem: PackbeltError) -> None:
+def _refuse_file(work: Work, source: Source, problem: PackbeltError) -> None:
     name = work.name(source.path)
     where = problem.where if problem.where and problem.where.file == name else Where(name)
     work.items.append(
@@ -135,7 +109,7 @@ def _refuse_file(work: _Work, source: Source, problem: PackbeltError) -> None:
     )
 
 
-def _read(work: _Work, source: Source) -> None:
+def _read(work: Work, source: Source) -> None:
     """A file's servers; a file that cannot be read costs only itself."""
     file = work.name(source.path)
     try:
@@ -154,7 +128,7 @@ def _read(work: _Work, source: Source) -> None:
         _refuse_file(work, source, problem)
 
 
-def _meet(work: _Work, found: Found) -> None:
+def _meet(work: Work, found: Found) -> None:
     """Keep the first server of a name; sources come nearest first."""
     first = work.servers.get(found.name)
     if first is None:
@@ -162,30 +136,55 @@ def _meet(work: _Work, found: Found) -> None:
         return
     message = f"{first.where()} has a server of this name, and is nearer"
     mend = "rename one of them, and import again, to have both"
-    if first.raw == found.raw:
+    if _core(first, work.context) == _core(found, work.context):
         message, mend = f"{first.where()} has the same server", ""
+    elif first.source.client is not found.source.client or first.source.home != found.source.home:
+        work.displaced.setdefault(found.source.client, set()).add(found.name)
     remark = Remark(Outcome.LEFT_OUT, message, found.where(), mend)
     work.items.append(found.item(Outcome.LEFT_OUT, more=(remark,)))
 
 
-def _switch_off(work: _Work, found: list[Source]) -> None:
+def _core(found: Found, context: Context) -> object:
+    """What a server starts or calls, as it would be written, whatever its variables are called."""
+    given = accept(replace(found, remarks=[]), replace(context, variables=Variables()))
+    if isinstance(given, Item):
+        return found.raw
+    keys = ("command", "args", "env", "cwd", "url", "headers")
+    return REFERENCE.sub("${}", json.dumps([given.entry.get(key) or None for key in keys]))
+
+
+def _switch_off(work: Work, found: list[Source]) -> None:
+    """Switch off what Claude Code's own settings leave out of its servers."""
+    said: list[Any] = []
     for source in found:
         document = work.documents.get(source.path)
-        if source.format is not Format.CLAUDE_SETTINGS or document is None:
+        if document is not None and source.format is Format.CLAUDE_SETTINGS:
+            said.append(document.data)
+        if document is not None and source.format is Format.CLAUDE_JSON:
+            said += of_project(document, work.context)
+    for name, server in work.servers.items():
+        raw = server.raw
+        if server.source.client is not Client.CLAUDE_CODE or not isinstance(raw, dict):
             continue
-        for name in switched_off(document.data):
-            server = work.servers.get(name)
-            if server and server.source.client is Client.CLAUDE_CODE and isinstance(server.raw, dict):
-                server.raw = {**server.raw, "disabled": True}
+        if any(switched_off(data, name, raw) for data in said):
+            server.raw = {**raw, "disabled": True}
 
 
-def _accept(work: _Work) -> None:
+def _accept(work: Work) -> None:
+    for found in work.servers.values():
+        work.context.variables.reserve(json.dumps(found.raw))
+        work.context.variables.named.update(
+            name for some in found.references.values() for name in some.values()
+        )
     for name, found in work.servers.items():
         in_place = found.source.path.resolve() == work.context.target / SERVERS
         if in_place:
             work.there[name] = found.document.data
             for key in found.path:
                 work.there[name] = work.there[name][key]
+        if not in_place and work.rules.clash(found):
+            message = "restricts its tools, and packbelt.yaml has a policy of that name already"
+            found.refuse(message, mend="rename the server, or write both into that policy by hand")
         # What is there already needs no variable: its values stay in it.
         context = replace(work.context, variables=Variables()) if in_place else work.context
         given = accept(found, context)
@@ -202,7 +201,7 @@ def _accept(work: _Work) -> None:
         work.items.append(done(found, f"{SERVERS}: {name}{off}"))
 
 
-def _rules(work: _Work, source: Source) -> None:
+def _rules(work: Work, source: Source) -> None:
     document = work.documents.get(source.path)
     if document is None:
         return
@@ -215,7 +214,7 @@ def _rules(work: _Work, source: Source) -> None:
         _refuse_file(work, source, problem)
 
 
-def _agents(work: _Work, source: Source) -> None:
+def _agents(work: Work, source: Source) -> None:
     found: Iterator[FoundAgent | Item]
     document = work.documents.get(source.path)
     names = tuple(work.entries)
@@ -247,37 +246,12 @@ def _agents(work: _Work, source: Source) -> None:
     work.unread = {**unread, **work.unread}
 
 
-def _finish(work: _Work) -> Imported:
-    files: dict[str, str] = {}
-    taken: dict[str, str] = {}
-    for found in _apart(work):
-        first = taken.setdefault(found.name, str(found.where))
-        if first != str(found.where):
-            remark = Remark(Outcome.LEFT_OUT, f"{first} defines it too, and is nearer", found.where)
-            item = replace(found.item("", remark), outcome=Outcome.LEFT_OUT)
-            work.items.append(replace(item, remarks=(remark,)))
-            continue
-        try:
-            remarks = read_as(found, work.entries)
-        except PackbeltError as problem:
-            work.items.append(
-                refused(found.name, found.source, problem.where or found.where, reason_of(problem))
-            )
-            continue
-        file = _free(found.file, files)
-        in_place = (
-            found.source.path.is_dir() and found.source.path.resolve() == work.context.target / claude.FOLDER
-        )
-        if not in_place:
-            files[file] = found.text
-        work.items.append(
-            found.item(f"{file}" if not in_place else f"{found.where.file} (read in place)", *remarks)
-        )
+def _finish(work: Work, files: dict[str, str]) -> Imported:
     for name in work.rules.wanted:
         work.entries.setdefault(name, {"disabled": True})
     if work.entries.keys() - work.there.keys():
         entries = {**work.entries, **work.there}
-        files[SERVERS] = json.dumps({"mcpServers": entries}, indent=2) + "\n"
+        files[SERVERS] = json.dumps({**_beside(work), "mcpServers": entries}, indent=2) + "\n"
     if (text := _config(work)) is not None:
         files[CONFIG] = text
     refused_servers = {
@@ -292,37 +266,17 @@ def _finish(work: _Work) -> Imported:
     return Imported(files, Report(tuple(items), {name: users for name, users in variables.items() if users}))
 
 
-def _config(work: _Work) -> str | None:
-    """The text of `packbelt.yaml`, with what is there already; None where that says it all.
+def _beside(work: Work) -> dict[str, Any]:
+    """What stands in the `.mcp.json` that is there, beside its servers."""
+    target = work.context.target / SERVERS
+    held = [one.data for path, one in work.documents.items() if path.resolve() == target]
+    return held[0] if held and "mcpServers" in held[0] else {}
 
-    Raises:
-        WorkspaceError: the one that is there cannot be read.
-    """
+
+def _config(work: Work) -> str | None:
+    """The text of `packbelt.yaml`, with what is there already; None where that says it all."""
     path = work.context.target / CONFIG
     if not path.is_file():
         return config_text(work.rules, {})
-    read_config(Tree(work.context.target))
     base = parse_yaml(read_text(path, CONFIG), CONFIG).data or {}
     return config_text(work.rules, base) if work.rules.add_to(base) else None
-
-
-def _apart(work: _Work) -> Iterator[FoundAgent]:
-    """Agents, nearest first; a plugin's that shares its name has its plugin's in front."""
-    counts = Counter(found.name for found in work.agents)
-    for found in sorted(work.agents, key=lambda one: _NEAR[one.source.scope]):
-        if found.source.scope is not Origin.PLUGIN or counts[found.name] == 1:
-            yield found
-            continue
-        try:
-            yield renamed(found, f"{found.source.plugin}-{found.name}")
-        except PackbeltError as problem:
-            work.items.append(refused(found.name, found.source, found.where, reason_of(problem)))
-
-
-def _free(file: str, files: dict[str, str]) -> str:
-    """A file name that no other agent has, whatever the file system thinks of upper case."""
-    taken = {name.lower() for name in files}
-    stem, number = file.removesuffix(".md"), 2
-    while file.lower() in taken:
-        file, number = f"{stem}-{number}.md", number + 1
-    return file

@@ -166,7 +166,7 @@ def top(document: Document, source: Source, servers: tuple[str, ...], rules: Rul
         items.append(Item(Kind.RULE, name, outcome, where, source.client, source.scope, became, remarks))
 
     patterns = ["*"] if what.closed else what.denied
-    selectors = selectors_of(spelling.denies(patterns), spelling.servers) if not what.closed else ["*"]
+    selectors = _named(patterns, spelling, rules) if not what.closed else ["*"]
     for selector in selectors:
         rules.deny.setdefault(selector, where)
     if selectors:
@@ -184,8 +184,13 @@ def top(document: Document, source: Source, servers: tuple[str, ...], rules: Rul
     return items
 
 
+def _named(patterns: list[str], spelling: Spelling, rules: Rules) -> list[str]:
+    names = spelling.denies(patterns)
+    return [*selectors_of(names, spelling.servers), *(rules.handoffs("*") if "Task" in names else ())]
+
+
 def _ask(patterns: list[str], spelling: Spelling, rules: Rules, where: Where) -> list[str]:
-    found = ["*"] if "*" in patterns else selectors_of(spelling.denies(patterns), spelling.servers)
+    found = ["*"] if "*" in patterns else _named(patterns, spelling, rules)
     for selector in found:
         rules.approve.setdefault(selector, where)
     return found

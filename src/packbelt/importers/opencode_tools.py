@@ -15,10 +15,7 @@ from packbelt.model import WorkspaceError
 
 _CLAUDE = {
     "bash": ("Bash",),
-    "edit": ("Edit", "MultiEdit", "NotebookEdit", "Write"),
-    "write": ("Write",),
-    "patch": ("Edit", "MultiEdit"),
-    "multiedit": ("MultiEdit",),
+    **dict.fromkeys(("edit", "write", "patch", "multiedit"), ("Edit", "MultiEdit", "NotebookEdit", "Write")),
     "read": ("Read",),
     "grep": ("Grep",),
     "glob": ("Glob",),
@@ -32,8 +29,17 @@ _CLAUDE = {
     "webfetch": ("WebFetch",),
     "websearch": ("WebSearch",),
 }
-"""OpenCode's own tools, and those of Claude Code that do the same. `edit` covers all that write files."""
-_GRANTED = {**_CLAUDE, "edit": ("Edit",), "patch": ("Edit",)}
+"""OpenCode's own tools, and those of Claude Code that do the same.
+
+Each of those that write files is under the permission `edit`: switching one off switches off all.
+"""
+_GRANTED = {
+    **_CLAUDE,
+    "edit": ("Edit",),
+    "patch": ("Edit",),
+    "write": ("Write",),
+    "multiedit": ("MultiEdit",),
+}
 """A grant takes the narrower reading."""
 _FOREIGN = re.compile(r"[^a-zA-Z0-9_-]")
 
@@ -59,11 +65,21 @@ class Said:
     def set(self, pattern: str, *, on: bool) -> None:
         """One entry; it overrules those before it that it covers."""
         for some in (self.denied, self.granted):
-            some[:] = [one for one in some if not fnmatchcase(one, pattern)]
+            some[:] = [one for one in some if not fnmatchcase(one, _literal(pattern))]
         if pattern == "*":
             self.closed = not on
         else:
             (self.granted if on else self.denied).append(pattern)
+
+    def before(self, pattern: str) -> str:
+        """What the entries so far say of a pattern: it holds for arguments that its own rules leave out."""
+
+        def among(some: list[str]) -> bool:
+            return any(fnmatchcase(pattern, _literal(one)) for one in some)
+
+        if among(self.denied) or (self.closed and not among(self.granted)):
+            return "deny"
+        return "ask" if among(self.asked) else "allow"
 
 
 def said(holder: Mapping[str, Any], document: Document, *at: str) -> Said:
@@ -91,7 +107,7 @@ def said(holder: Mapping[str, Any], document: Document, *at: str) -> Said:
         if not words or not all(word in ("allow", "ask", "deny") for word in words):
             raise _unclear("permission", rule, document, (*at, "permission"))
         # What is denied unless an exception says otherwise is denied: the exceptions are about arguments.
-        default = effects.get("*", "allow")
+        default = effects.get("*") or found.before(pattern)
         found.set(pattern, on=default != "deny")
         if default == "ask" or (default == "allow" and set(words) - {"allow"}):
             found.asked.append(pattern)
@@ -133,14 +149,12 @@ class Spelling:
         return list(dict.fromkeys(name for pattern in patterns for name in self._deny(pattern)))
 
     def _deny(self, pattern: str) -> list[str]:
-        names = [name for own, all_of in _CLAUDE.items() if fnmatchcase(own, pattern) for name in all_of]
+        names = [
+            name for own, all_of in _CLAUDE.items() if fnmatchcase(own, _literal(pattern)) for name in all_of
+        ]
         for server in self.servers:
-            lead = f"{_FOREIGN.sub('_', server)}_"
-            if pattern.startswith(lead):
-                names.append(f"mcp__{_FOREIGN.sub('_', server)}__{pattern.removeprefix(lead) or '*'}")
-            elif "*" in pattern and lead.startswith(pattern.split("*", 1)[0]):
-                end = pattern.split("*", 1)[1]
-                names.append(f"mcp__{_FOREIGN.sub('_', server)}__*{end}" if end else f"mcp__{lead[:-1]}__*")
+            known = _FOREIGN.sub("_", server)
+            names += (f"mcp__{known}__{rest}" for rest in _rests(pattern, f"{known}_"))
         if not names or "*" in pattern:
             names.append(pattern)
         return names
@@ -161,6 +175,24 @@ class Spelling:
             else:
                 lost.append(pattern)
         return list(dict.fromkeys(names)), lost
+
+
+def _rests(pattern: str, lead: str) -> list[str]:
+    """What a pattern leaves for the tools of a server, whose names it sees with a lead before them.
+
+    One for each way in which its beginning means the lead: a `*` may end in the lead, or go on after it.
+    """
+    rests: list[str] = []
+    for i in range(len(pattern) + 1):
+        if fnmatchcase(lead, _literal(pattern[:i])):
+            open_end = i > 0 and pattern[i - 1] == "*"
+            rests.append(_literal(f"*{pattern[i:].lstrip('*')}" if open_end else pattern[i:]) or "*")
+    return ["*"] if "*" in rests else list(dict.fromkeys(rests))
+
+
+def _literal(pattern: str) -> str:
+    """A pattern in which only `*` and `?` are special, as in OpenCode."""
+    return pattern.replace("[", "[[]")
 
 
 def selectors_of(names: list[str], servers: tuple[str, ...]) -> list[str]:

@@ -15,8 +15,9 @@ class Outcome(StrEnum):
     """What became of a thing, from best to worst.
 
     `mapped`: it is in the workspace as it was. `approximated`: it is there, and says less or something a
-    little different; never more. `left_out`: it is not there, on purpose, and nothing is wider for it.
-    `refused`: it could not be read without guessing, so it is not there; a person should look.
+    little different; never more, but that a denial of some arguments becomes a question. `left_out`: it is
+    not there, on purpose, and nothing is wider for it. `refused`: it could not be read without guessing, so
+    it is not there; a person should look.
     """
 
     MAPPED = "mapped"

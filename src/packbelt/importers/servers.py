@@ -4,16 +4,19 @@ Each client's reader brings its entry into the keys of `.mcp.json`; the catalogu
 the result can be used, and names the keys that nobody reads.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
+from pathlib import PureWindowsPath
 from typing import Any
 
+from packbelt.catalog.problems import kind_of
 from packbelt.catalog.servers import parse_entry
 from packbelt.catalog.yaml import Document, Path
 from packbelt.importers.report import Item, Kind, Outcome, Remark, outcome_of, reason_of, remark_of
+from packbelt.importers.secrets import secrets_of, token_like
 from packbelt.importers.sources import Source
-from packbelt.importers.values import Places, Values, Variables, variable_name
+from packbelt.importers.values import Places, Values, Variables, spelt, variable_name
 from packbelt.model import Code, Diagnostic, Origin, PackbeltError, Where, WorkspaceError
 
 KEPT = ("type", "command", "args", "env", "cwd", "url", "headers", "required", "disabled")
@@ -116,6 +119,7 @@ def accept(found: Found, context: Context) -> Accepted | Item:
     try:
         if found.problem:
             raise found.problem
+        _switch(found)
         entry = _written(found, context)
         diagnostics: list[Diagnostic] = []
         parse_entry(found.name, entry, found.document, found.path, diagnostics)
@@ -126,6 +130,18 @@ def accept(found: Found, context: Context) -> Accepted | Item:
     if isinstance(entry, Mapping) and (entry.get("disabled") is True or entry.get("enabled") is False):
         entry = {**entry, "disabled": True}
     return Accepted(found, {key: entry[key] for key in KEPT if key in entry})
+
+
+def _switch(found: Found) -> None:
+    for key in ("disabled", "enabled"):
+        held = found.raw.get(key) if isinstance(found.raw, Mapping) else None
+        if held is not None and not isinstance(held, bool):
+            raise WorkspaceError(
+                f"server {found.name!r} has a `{key}` that is {kind_of(held)}",
+                where=found.where(key),
+                mend="write true or false",
+                name=found.name,
+            )
 
 
 def _placed(problem: PackbeltError, found: Found) -> WorkspaceError:
@@ -139,20 +155,25 @@ def _written(found: Found, context: Context) -> Any:
     source = found.source
     plugin = source.home if source.scope is Origin.PLUGIN else None
     values = Values(
-        found.name, Places(source.home.resolve(), context.home, plugin), context.variables, found.dialect
+        found.name, Places(_project(source, context), context.home, plugin), context.variables, found.dialect
     )
     entry = _translated(found, dict(raw), values)
     for key, named in found.references.items():
         place, lead = ("headers", "Bearer ") if key == "bearer" else (key, "")
         held = entry[place] if isinstance(entry.get(place), Mapping) else {}
-        entry[place] = {**held, **{one: lead + _refer(context, found, name) for one, name in named.items()}}
+        more = {
+            one: lead + values.refer(name if token_like(name) else variable_name(name))
+            for one, name in named.items()
+        }
+        entry[place] = {**held, **more}
     _report(found, values)
     _directory(found, entry, context.target)
     return entry
 
 
-def _refer(context: Context, found: Found, name: str) -> str:
-    return context.variables.refer(variable_name(name), found.name)
+def _project(source: Source, context: Context) -> FilePath:
+    """The project that an editor's placeholder means: for a person's own file, whatever is open in it."""
+    return context.target if source.scope is Origin.USER else source.home.resolve()
 
 
 def _translated(found: Found, entry: dict[str, Any], values: Values) -> dict[str, Any]:
@@ -161,6 +182,7 @@ def _translated(found: Found, entry: dict[str, Any], values: Values) -> dict[str
         if isinstance(entry.get(key), str):
             entry[key] = values.translated(entry[key])
             _no_reference(found, key, entry[key])
+            _no_secret(found, key, entry[key])
     if isinstance(entry.get("url"), str):
         entry["url"] = values.url(values.translated(entry["url"]))
     if isinstance(entry.get("args"), list):
@@ -168,11 +190,17 @@ def _translated(found: Found, entry: dict[str, Any], values: Values) -> dict[str
         entry["args"] = values.arguments(words)
     for key, hide in (("env", values.variable), ("headers", values.header)):
         if isinstance(entry.get(key), Mapping):
-            entry[key] = {
-                name: hide(name, values.translated(part)) if isinstance(part, str) else part
-                for name, part in entry[key].items()
-            }
+            entry[key] = {name: _held(name, part, values, hide) for name, part in entry[key].items()}
     return entry
+
+
+def _held(name: str, part: Any, values: Values, hide: Callable[[str, str], str]) -> Any:
+    """A value of `env` or `headers`; a number stays one, unless it is a secret."""
+    text = spelt(part)
+    if text is None:
+        return part
+    done = hide(name, values.translated(text))
+    return part if done == text else done
 
 
 def _report(found: Found, values: Values) -> None:
@@ -198,12 +226,24 @@ def _no_reference(found: Found, key: str, text: str) -> None:
         )
 
 
+def _no_secret(found: Found, key: str, text: str) -> None:
+    if secrets_of(text):
+        raise WorkspaceError(
+            f"server {found.name!r} has what looks like a secret in `{key}`, where no variable is filled in",
+            where=found.where(key),
+            mend="pass it in `env`",
+            name=found.name,
+        )
+
+
 def _directory(found: Found, entry: dict[str, Any], target: FilePath) -> None:
     """A server of a project runs in the project, also where the workspace lies elsewhere."""
     base = found.source.home.resolve()
     if found.source.scope is Origin.USER or base == target or "command" not in entry:
         return
     cwd = entry.get("cwd")
+    if isinstance(cwd, str) and PureWindowsPath(cwd).drive:
+        return  # whole, on another kind of machine
     if isinstance(cwd, str) and cwd and not cwd.startswith(("/", "~")):
         entry["cwd"] = str(base / cwd)
         found.note(Outcome.APPROXIMATED, f"runs in {entry['cwd']}, as it did in its project", "cwd")

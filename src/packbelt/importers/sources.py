@@ -8,6 +8,7 @@ from pathlib import Path
 from packbelt.catalog import claude
 from packbelt.catalog.near import suggestion
 from packbelt.catalog.text import Tree
+from packbelt.importers.plugins import MANIFEST, installed, plugin_name
 from packbelt.model import Origin, Where, WorkspaceError
 
 
@@ -96,9 +97,9 @@ _USER: tuple[tuple[str, Format, Client], ...] = (
 _PLUGIN: tuple[tuple[str, Format, Client], ...] = (
     ("agents", _F.CLAUDE_AGENTS, _C.CLAUDE_CODE),
     (".mcp.json", _F.MCP_JSON, _C.CLAUDE_CODE),
-    (".claude-plugin/plugin.json", _F.PLUGIN_MANIFEST, _C.CLAUDE_CODE),
+    (MANIFEST, _F.PLUGIN_MANIFEST, _C.CLAUDE_CODE),
 )
-_MANIFESTS = (".claude-plugin/plugin.json", ".claude-plugin/marketplace.json")
+_MANIFESTS = (MANIFEST, ".claude-plugin/marketplace.json")
 _SPECIAL = {
     "claude_desktop_config.json": (_F.MCP_JSON, _C.CLAUDE_DESKTOP),
     ".claude.json": (_F.CLAUDE_JSON, _C.CLAUDE_CODE),
@@ -175,13 +176,16 @@ def _directory(path: Path, scope: Origin) -> Iterator[Source]:
         for name, kind, client in _USER if scope is Origin.USER else _PROJECT:
             if (path / name).exists() or (path / name).is_symlink():
                 yield Source(path / name, kind, client, scope, path)
-    plugins = [path] if scope is Origin.PLUGIN else []
-    if scope is not Origin.USER:
-        plugins += _below(path / "plugins", bare=scope is Origin.PLUGIN)
-    for plugin in plugins:
+    plugins = [(path, plugin_name(path))] if scope is Origin.PLUGIN else []
+    if scope is Origin.USER:
+        plugins += installed(path)
+    else:
+        below = _below(path / "plugins", bare=scope is Origin.PLUGIN)
+        plugins += ((plugin, plugin_name(plugin)) for plugin in below)
+    for plugin, called in plugins:
         for name, kind, client in _PLUGIN:
             if (plugin / name).exists():
-                yield Source(plugin / name, kind, client, Origin.PLUGIN, plugin, plugin.resolve().name)
+                yield Source(plugin / name, kind, client, Origin.PLUGIN, plugin, called)
 
 
 def _below(folder: Path, *, bare: bool) -> list[Path]:

@@ -88,6 +88,7 @@ class Assessment:
         hand_offs: recall and precision.
         calls: how the calls fit.
         costs: what a play costs in tokens; None where nobody counted.
+        seconds: how long its plays took together.
         probe: what words alone do; None where the lexical model did not play this layout, or is this one.
     """
 
@@ -108,6 +109,7 @@ class Assessment:
     hand_offs: HandOffs
     calls: CallRates | None
     costs: Costs | None
+    seconds: float
     probe: Probe | None
 
 
@@ -148,6 +150,7 @@ def _assessment(among: Sequence[Cell], condition: Condition) -> Assessment:
         hand_offs=hand_offs(own),
         calls=_calls(own),
         costs=costs_of(judged),
+        seconds=sum(play.seconds for cell in own for play in cell.plays),
         probe=_probe(among, own, condition),
     )
 

@@ -1,15 +1,15 @@
 """What was reached, in a small file."""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from packbelt.evals.judge.cells import Cell, Key, cells, conditions, mean, under
+from packbelt.evals.judge.cells import Cell, Key, asks, cells, conditions, mean, under
 from packbelt.evals.outcomes import Result
-from packbelt.evals.report import CaseReport
 from packbelt.evals.trials import Condition, Played
 from packbelt.model import PackbeltError, Where
 from packbelt.model.encode import digest
@@ -29,23 +29,30 @@ class Was:
 
     Attributes:
         suite, case: its ids.
-        asks: digest of who is asked what, and of what is expected and forbidden.
-        judged: plays that were judged.
-        passed: those of them that passed.
-        outcomes: how often each outcome was.
+        asks: digest of who is asked what, and of what is expected.
+        results: of each play its outcome, in the order of the repeats.
     """
 
     suite: str
     case: str
     asks: str
-    judged: int
-    passed: int
-    outcomes: dict[Result, int] = field(default_factory=dict)
+    results: tuple[Result, ...]
 
     @property
     def key(self) -> Key:
         """Suite and case."""
         return self.suite, self.case
+
+    @property
+    def passes(self) -> tuple[bool, ...]:
+        """Of each judged play, whether it passed."""
+        return tuple(one.passed for one in self.results if one is not Result.HARNESS_ERROR)
+
+    @property
+    def outcomes(self) -> dict[Result, int]:
+        """How often each outcome was, in the order of the table of outcomes."""
+        counted = Counter(self.results)
+        return {result: counted[result] for result in Result if counted[result]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +117,7 @@ def baseline_of(played: Sequence[Played]) -> Baseline:
 
 def was_of(cell: Cell) -> Was:
     """What a baseline keeps of a cell."""
-    results = [play.report.result for play in cell.plays]
-    outcomes = {result: results.count(result) for result in Result if result in results}
-    return Was(*cell.key, asks(cell.report), len(cell.judged), cell.passed, outcomes)
-
-
-def asks(one: CaseReport) -> str:
-    """Digest of who is asked what, and of what is expected."""
-    return digest([one.agent, one.request, one.expected.steps])
+    return Was(*cell.key, asks(cell.report), tuple(play.report.result for play in cell.plays))
 
 
 def read_baseline(path: Path) -> Baseline:

@@ -13,6 +13,7 @@ from packbelt.evals.outcomes import Result
 from packbelt.evals.report import CaseReport
 from packbelt.evals.trials import Condition, Played
 from packbelt.model import PackbeltError
+from packbelt.model.encode import digest
 
 Key = tuple[str, str]
 """Suite and case."""
@@ -52,10 +53,15 @@ class Cell:
         """Its plays that say something of the agent: all but those in which the eval itself failed."""
         return tuple(one.report for one in self.plays if one.report.result is not Result.HARNESS_ERROR)
 
+    @cached_property
+    def passes(self) -> tuple[bool, ...]:
+        """Of each judged play, whether it got where it belongs."""
+        return tuple(one.passed for one in self.judged)
+
     @property
     def passed(self) -> int:
         """Judged plays that got where they belong."""
-        return sum(one.passed for one in self.judged)
+        return sum(self.passes)
 
     @property
     def share(self) -> float:
@@ -83,6 +89,28 @@ def cells(played: Sequence[Played]) -> tuple[Cell, ...]:
         Cell(suite, case, condition, tuple(sorted(plays, key=lambda one: one.trial.repeat)))
         for (condition, suite, case), plays in grouped.items()
     )
+
+
+def asks(one: CaseReport) -> str:
+    """Digest of who is asked what, and of what is expected: what makes it the same case on another side.
+
+    What is forbidden is left out: its selectors come to other tools wherever a pack grows.
+    """
+    return digest([one.agent, one.request, one.expected.steps])
+
+
+def evenly(before: Sequence[bool], after: Sequence[bool]) -> tuple[float, float]:
+    """The shares of a case's plays that passed on two sides, of as many plays on each: the first ones.
+
+    A share of ten plays is hardly ever 1 where that of a single one often is. Compared as they are, a case
+    that did not change would come out worse on the side that played it more often.
+
+    Args:
+        before: of each judged play of the first side, whether it passed; at least one.
+        after: the same of the second side.
+    """
+    plays = min(len(before), len(after))
+    return sum(before[:plays]) / plays, sum(after[:plays]) / plays
 
 
 def conditions(among: Sequence[Cell]) -> tuple[Condition, ...]:

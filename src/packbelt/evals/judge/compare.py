@@ -4,11 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from packbelt.evals.judge.assessment import LEXICAL
-from packbelt.evals.judge.cells import Cell, NoCasesError, cells, conditions, under
+from packbelt.evals.judge.cells import Cell, NoCasesError, asks, cells, conditions, under
 from packbelt.evals.judge.many import holm
-from packbelt.evals.judge.paired import Contrast, Finding, contrast
+from packbelt.evals.judge.paired import ALPHA, Contrast, Finding, contrast, pairs_needed
 from packbelt.evals.mutations import NULL
-from packbelt.evals.report import CaseReport
 from packbelt.evals.trials import Condition, Played
 
 
@@ -34,6 +33,8 @@ class Pairing:
         contrast: the figures.
         p: the p-value, adjusted by Holm for all pairings of the comparison.
         finding: what that says of the second one.
+        needed: how many pairs it would take, roughly, to tell a difference such as was seen, with as many
+            pairings tested; None where none was seen.
     """
 
     before: Condition
@@ -41,6 +42,7 @@ class Pairing:
     contrast: Contrast
     p: float
     finding: Finding
+    needed: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,15 +123,16 @@ def _pairs(among: Sequence[Condition]) -> Iterator[tuple[str, Condition, Conditi
 def _tested(found: Sequence[tuple[Condition, Condition, Contrast]]) -> tuple[Pairing, ...]:
     adjusted = holm([one.p for _, _, one in found])
     return tuple(
-        Pairing(before, after, one, p, one.finding(p))
+        Pairing(before, after, one, p, one.finding(p), _needed(one, ALPHA / len(found)))
         for (before, after, one), p in zip(found, adjusted, strict=True)
     )
 
 
+def _needed(one: Contrast, alpha: float) -> int | None:
+    """The pairs that it takes at the level that Holm's smallest p-value is held to."""
+    return pairs_needed(len(one.gained) / one.pairs, len(one.lost) / one.pairs, alpha)
+
+
 def _changed(before: Sequence[Cell], after: Sequence[Cell]) -> set[tuple[str, str]]:
-    was = {one.key: _asked(one.report) for one in before}
-    return {one.key for one in after if was.get(one.key) != _asked(one.report)}
-
-
-def _asked(one: CaseReport) -> tuple[object, ...]:
-    return one.agent, one.request, one.expected.steps
+    was = {one.key: asks(one.report) for one in before}
+    return {one.key for one in after if was.get(one.key) != asks(one.report)}

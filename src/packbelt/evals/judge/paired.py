@@ -6,13 +6,15 @@ from enum import StrEnum
 from math import ceil, comb, sqrt
 from statistics import NormalDist
 
-from packbelt.evals.judge.cells import Cell, Key, NoCasesError
+from packbelt.evals.judge.cells import Cell, NoCasesError, evenly
 from packbelt.evals.judge.intervals import Interval, Paired, newcombe
 
 ALPHA = 0.05
 """The chance of calling equal conditions different that is put up with."""
 POWER = 0.8
 """The chance of finding a difference that is there, for which the needed pairs are worked out."""
+_EXACT = 300
+"""Pairs up to which the test's power is worked out exactly; beyond, Connor's formula is as near."""
 
 
 class Finding(StrEnum):
@@ -29,7 +31,7 @@ class Discordant:
 
     Attributes:
         suite, case: its ids.
-        before, after: the share of its plays that passed, on each side.
+        before, after: the share of its plays that passed, on each side, of as many plays on both.
     """
 
     suite: str
@@ -44,14 +46,12 @@ class Contrast:
 
     Attributes:
         pairs: cases that were judged on both sides.
-        before, after: the share that passed, on each side.
+        before, after: the share that passed, on each side, of as many plays of each case on both.
         difference: `after` less `before`.
         interval: Newcombe's, 95 %, of the difference.
         gained: cases that passed more often on the second side.
         lost: cases that passed less often there.
         p: of the exact test, two-sided.
-        needed: how many pairs it would take, roughly, to tell a difference such as was seen; None where none
-            was seen.
         unpaired: cases that one side alone has judged, as `suite/case`.
     """
 
@@ -63,7 +63,6 @@ class Contrast:
     gained: tuple[Discordant, ...]
     lost: tuple[Discordant, ...]
     p: float
-    needed: int | None
     unpaired: tuple[str, ...] = ()
 
     def finding(self, p: float | None = None) -> Finding:
@@ -91,33 +90,64 @@ def mcnemar(gained: int, lost: int) -> float:
     return min(1.0, float(2 * tail / 2**n))
 
 
-def pairs_needed(gained: float, lost: float, power: float = POWER) -> int | None:
-    """How many pairs McNemar's test needs, roughly, to find such a difference at the 5 % level.
+def pairs_needed(gained: float, lost: float, alpha: float = ALPHA) -> int | None:
+    """How many pairs McNemar's exact test needs, roughly, to find such a difference 4 times out of 5.
 
-    Connor 1987, Biometrics 43:207.
+    Worked out from the test's power; where that takes more than 300 pairs, as Connor 1987, Biometrics 43:207.
 
     Args:
         gained: the share of pairs that passed on the second side only.
         lost: the share that did on the first only.
-        power: the chance to find it.
+        alpha: the level at which it is tested.
 
     Returns:
         The number; None where the shares are equal.
     """
-    apart, differ = abs(gained - lost), gained + lost
-    if not apart:
+    if gained == lost:
         return None
+    near = _connor(gained, lost, alpha)
+    if near > _EXACT:
+        return near
+    differ, against = min(1.0, gained + lost), min(gained, lost) / (gained + lost)
+    found = [0.0]
+    power = 0.0
+    while power < POWER:
+        found.append(_found(len(found), against, alpha))
+        pairs = len(found) - 1
+        power = sum(_binomial(pairs, n, differ) * share for n, share in enumerate(found))
+    return pairs
+
+
+def _connor(gained: float, lost: float, alpha: float) -> int:
+    """Pairs by the normal approximation, which is far off where few pairs differ."""
+    apart, differ = abs(gained - lost), gained + lost
     normal = NormalDist()
-    z = normal.inv_cdf(1 - ALPHA / 2) * sqrt(differ)
-    z += normal.inv_cdf(power) * sqrt(max(0.0, differ - apart**2))
+    z = normal.inv_cdf(1 - alpha / 2) * sqrt(differ)
+    z += normal.inv_cdf(POWER) * sqrt(max(0.0, differ - apart**2))
     return ceil((z / apart) ** 2)
+
+
+def _found(n: int, against: float, alpha: float) -> float:
+    """The chance that n discordant pairs, a share of them against it, find the right side better."""
+    chance, tail = 0.0, 0
+    for k in range((n + 1) // 2):
+        tail += comb(n, k)
+        if 2 * tail / 2**n >= alpha:
+            break
+        chance += _binomial(n, k, against)
+    return chance
+
+
+def _binomial(n: int, k: int, share: float) -> float:
+    return comb(n, k) * share**k * (1 - share) ** (n - k)
 
 
 def contrast(before: Sequence[Cell], after: Sequence[Cell]) -> Contrast:
     """Two conditions compared on the cases that both have judged.
 
     A case counts once, whatever its repeats: as gained where a larger share of its plays passed on the second
-    side, as lost where a smaller one did. With one play each, this is McNemar's table.
+    side, as lost where a smaller one did, of as many plays on both. With one play each, this is McNemar's
+    table.
 
     Args:
         before: the cells of the first side, of one condition.
@@ -126,13 +156,16 @@ def contrast(before: Sequence[Cell], after: Sequence[Cell]) -> Contrast:
     Raises:
         NoCasesError: no case was judged on both sides.
     """
-    was = {one.key: one.share for one in before if one.judged}
-    now = {one.key: one.share for one in after if one.judged}
-    keys = [key for key in was if key in now]
+    first = {one.key: one.passes for one in before if one.judged}
+    second = {one.key: one.passes for one in after if one.judged}
+    keys = [key for key in first if key in second]
     if not keys:
         raise NoCasesError(
             "no case was judged on both sides", mend="compare runs of the same suites, without errors"
         )
+    shares = {key: evenly(first[key], second[key]) for key in keys}
+    was = {key: share for key, (share, _) in shares.items()}
+    now = {key: share for key, (_, share) in shares.items()}
     n = len(keys)
     counts = Paired(
         sum(was[key] * now[key] for key in keys),
@@ -142,20 +175,15 @@ def contrast(before: Sequence[Cell], after: Sequence[Cell]) -> Contrast:
     )
     gained = tuple(Discordant(*key, was[key], now[key]) for key in keys if now[key] > was[key])
     lost = tuple(Discordant(*key, was[key], now[key]) for key in keys if now[key] < was[key])
-    first, second = sum(was[key] for key in keys) / n, sum(now[key] for key in keys) / n
+    rate, rated = sum(was.values()) / n, sum(now.values()) / n
     return Contrast(
         pairs=n,
-        before=first,
-        after=second,
-        difference=second - first,
+        before=rate,
+        after=rated,
+        difference=rated - rate,
         interval=newcombe(counts),
         gained=gained,
         lost=lost,
         p=mcnemar(len(gained), len(lost)),
-        needed=pairs_needed(len(gained) / n, len(lost) / n),
-        unpaired=tuple(sorted(map(_named, was.keys() ^ now.keys()))),
+        unpaired=tuple(sorted(map("/".join, first.keys() ^ second.keys()))),
     )
-
-
-def _named(key: Key) -> str:
-    return "/".join(key)

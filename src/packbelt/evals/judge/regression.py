@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from packbelt.evals.judge.baseline import Baseline, Was, asks, was_of
-from packbelt.evals.judge.cells import Cell, Key, NoCasesError, cells
+from packbelt.evals.judge.baseline import Baseline, Was, was_of
+from packbelt.evals.judge.cells import Cell, Key, NoCasesError, asks, cells, evenly
 from packbelt.evals.judge.many import holm
 from packbelt.evals.judge.paired import ALPHA, mcnemar
 from packbelt.evals.models import MODELS, REPLAY
@@ -86,7 +86,7 @@ def regressions(baseline: Baseline, played: Sequence[Played]) -> Regressions:
         NoCasesError: nothing was played, or nothing of it can be compared.
     """
     among = {(one.condition, one.key): one for one in cells(played)}
-    was = {(kept.condition, one.key): one for kept in baseline.conditions for one in kept.cases if one.judged}
+    was = {(kept.condition, one.key): one for kept in baseline.conditions for one in kept.cases if one.passes}
     shared = [at for at in was if at in among]
     same = [at for at in shared if was[at].asks == asks(among[at].report)]
     compared = [at for at in same if among[at].judged]
@@ -102,7 +102,7 @@ def regressions(baseline: Baseline, played: Sequence[Played]) -> Regressions:
             Broken(condition, *key, was_of(among[condition, key]).outcomes)
             for condition, key in compared
             if deterministic(condition.model)
-            and was[condition, key].passed == was[condition, key].judged
+            and all(was[condition, key].passes)
             and not among[condition, key].always
         ),
         declined=_declined(
@@ -121,8 +121,9 @@ def _declined(pairs: Sequence[tuple[Condition, Was, Cell]]) -> tuple[Declined, .
         if deterministic(condition.model):
             continue
         own = [(was, cell) for one, was, cell in pairs if one == condition]
-        gained = [cell.key for was, cell in own if cell.share > was.passed / was.judged]
-        lost = [cell.key for was, cell in own if cell.share < was.passed / was.judged]
+        shares = {cell.key: evenly(was.passes, cell.passes) for was, cell in own}
+        gained = [key for key, (before, after) in shares.items() if after > before]
+        lost = [key for key, (before, after) in shares.items() if after < before]
         found.append((condition, gained, lost, mcnemar(len(gained), len(lost))))
     adjusted = holm([p for *_, p in found])
     return tuple(

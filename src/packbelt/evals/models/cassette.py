@@ -1,7 +1,8 @@
 """Record a model's replies, and replay them: a live run that can be played again without the model.
 
-A reply belongs to the whole request that it answered. What changes a belt, a prompt or an answer changes the
-requests, so that a recording that is no longer true is an error and never a result.
+A reply belongs to the whole request that it answered, to the model with its sampling, and to the repeat. What
+changes a belt, a prompt or an answer changes the requests, so that a recording that is no longer true is an
+error and never a result. The headers of a request are not in it, and so no key is.
 """
 
 import json
@@ -29,7 +30,7 @@ class Entry:
     """One reply of a recording.
 
     Attributes:
-        model: who gave it.
+        model: who gave it, its sampling included.
         case: the case's id.
         repeat: how often the case was played before.
         turn: the reply's number in its case.
@@ -94,24 +95,48 @@ class Replay:
     """A model that says what was recorded, and nothing else.
 
     Args:
-        entries: the recording.
+        entries: the recording, of one model.
+
+    Raises:
+        ReplayError: it is of several.
     """
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self.entries = tuple(entries)
-        names = dict.fromkeys(entry.model for entry in self.entries)
-        self.name = f"replay of {', '.join(names) or 'nothing'}"
+        names = list(dict.fromkeys(entry.model for entry in self.entries))
+        if len(names) > 1:
+            mend = f"name one of them after the file: {' or '.join(f'#{name}' for name in names)}"
+            raise ReplayError("the recording is of several models", mend=mend)
+        self.name = f"replay of {names[0] if names else 'nothing'}"
 
     @classmethod
-    def from_file(cls, path: Path) -> "Replay":
-        """A recording.
+    def named(cls, name: str) -> "Replay":
+        """A recording, as `--model replay:` names it: `FILE`, or `FILE#MODEL` for one model of several.
 
         Raises:
-            ReplayError: the file cannot be read, or is no recording.
+            ReplayError: the file cannot be read, is no recording, or has nothing of that model.
+        """
+        path, mark, model = name.rpartition("#")
+        if not mark or Path(name).is_file():
+            return cls.from_file(Path(name))
+        return cls.from_file(Path(path), model)
+
+    @classmethod
+    def from_file(cls, path: Path, model: str | None = None) -> "Replay":
+        """A recording; of one model, where that is named.
+
+        Raises:
+            ReplayError: the file cannot be read, is no recording, or has nothing of that model.
         """
         text = read_text(path, str(path), limit=MAX_SNAPSHOT, error=ReplayError)
-        lines = enumerate(text.splitlines(), 1)
-        return cls([_entry(line, Where(str(path), number)) for number, line in lines])
+        entries = [_entry(line, Where(str(path), number)) for number, line in enumerate(text.splitlines(), 1)]
+        if model is None:
+            return cls(entries)
+        chosen = [entry for entry in entries if entry.model == model]
+        if not chosen:
+            names = ", ".join(dict.fromkeys(entry.model for entry in entries)) or "nobody"
+            raise ReplayError(f"{path} has no reply of {model}", mend=f"it has those of {names}", name=model)
+        return cls(chosen)
 
     def begin(self, case: Bound, repeat: int = 0) -> Mind:
         """Begin a case."""

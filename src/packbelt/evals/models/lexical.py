@@ -29,7 +29,7 @@ class Lexical:
 
 
 class _Ranking:
-    """One case: it makes one choice, and through the opener a second one."""
+    """One case: it makes one choice, and through the opener one of a pack and one in it."""
 
     def __init__(self, request: str) -> None:
         self.request = request
@@ -38,8 +38,10 @@ class _Ranking:
         sight, number = Sight(request), len(request.messages)
         if not sight.calls:
             return self._first(sight, number)
+        if sight.opener is not None and sight.opened == [""] and (pack := self._pack(sight)):
+            return call(number, sight.opener.name, {"pack": pack})
         inside = ranked(sight.listed.values(), self.request)
-        if len(sight.calls) > 1 or not inside or sight.opener is None:
+        if len(sight.calls) > len(sight.opened) or not inside or sight.opener is None:
             return say("Done.")
         found = inside[0]
         given = {"pack": found.pack, "tool": found.name, "arguments": arguments_for(found, self.request)}
@@ -51,5 +53,9 @@ class _Ranking:
             return say("No tool shares a word with that.")
         if found[0] is not sight.opener:
             return call(number, found[0].name, arguments_for(found[0], self.request))
-        packs = ranked((Seen(pack, text, {}) for pack, text in sight.packs.items()), self.request)
-        return call(number, found[0].name, {"pack": packs[0].name if packs else ""})
+        return call(number, found[0].name, {"pack": self._pack(sight)})
+
+    def _pack(self, sight: Sight) -> str:
+        """The pack whose summary fits best; "" for none, which asks for the list of packs."""
+        found = ranked((Seen(pack, text, {}) for pack, text in sight.packs.items()), self.request)
+        return found[0].name if found else ""

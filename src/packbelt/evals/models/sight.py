@@ -13,7 +13,7 @@ from packbelt.catalog.forms import native_tool
 from packbelt.evals.models.model import Request
 from packbelt.model import NATIVE
 
-_PACK = re.compile(r"^- ([^\s:]+): (.*)$", re.MULTILINE)
+_PACK = re.compile(r"^- (\S+): (.*)$", re.MULTILINE)
 _HEADING = re.compile(r"^## +(.+?) *$", re.MULTILINE)
 _NAMED = re.compile(r"`([A-Za-z0-9_-]+)`(?! with pack )")
 _INSIDE = re.compile(r"with pack `[^`]*`(?: and tool `[^`]*`)?")
@@ -55,8 +55,10 @@ class Sight:
 
     @property
     def packs(self) -> dict[str, str]:
-        """Id and summary of the packs that can be opened, as the opener names them."""
-        return dict(_PACK.findall(self.opener.description)) if self.opener else {}
+        """Id and summary of the packs that can be opened, as the opener names them: at once or when asked."""
+        asked = (self.answers.get(identity, "") for identity, pack in self._openings if not pack)
+        texts = [self.opener.description, *asked] if self.opener else []
+        return {pack: said for text in texts for pack, said in _PACK.findall(text)}
 
     @cached_property
     def answers(self) -> dict[str, str]:
