@@ -53,7 +53,7 @@ def test_every_model_and_layout_is_named():
 
 def test_the_commands_parse():
     commands = packbelt_commands(PAGE)
-    assert len(commands) == 13
+    assert len(commands) == 12
     assert all(parses(words) for words in commands)
 
 
