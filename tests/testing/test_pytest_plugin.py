@@ -180,6 +180,28 @@ def test_one_agent_and_a_name_of_its_own(project):
     assert [path.name for path in (project.path / "belts/offline").iterdir()] == ["worker.yaml"]
 
 
+def test_only_what_was_kept_is_cleared_away(project):
+    project.makepyfile("def test_kept(packbelt_snapshot): packbelt_snapshot()")
+    (project.path / "belts").mkdir()
+    mine = project.path / "belts/mine.yaml"
+    mine.write_text("colour: {of: leather}\n")
+    run(project, "--packbelt-update").assert_outcomes(passed=1)
+    assert mine.read_text() == "colour: {of: leather}\n"
+    run(project).assert_outcomes(passed=1)
+
+
+def test_nothing_is_kept_outside_nor_of_nobody(project):
+    project.makepyfile("""
+        def test_name(packbelt_snapshot): packbelt_snapshot("lead", name="../../other")
+        def test_agent(packbelt_snapshot): packbelt_snapshot("../nobody")
+    """)
+    before = set(project.path.parent.rglob("*.yaml"))
+    done = run(project, "--packbelt-update")
+    done.assert_outcomes(failed=2)
+    done.stdout.fnmatch_lines(["*'../../other' leads out of belts/*", "*no agent*'../nobody'*"])
+    assert set(project.path.parent.rglob("*.yaml")) == before
+
+
 def test_beside_xdist_and_in_any_order(project):
     for number in range(4):
         project.makepyfile(**{

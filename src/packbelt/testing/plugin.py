@@ -165,7 +165,10 @@ def packbelt_snapshot(belt: BeltOf, request: pytest.FixtureRequest) -> Callable[
 
     def check(*agents: str, snapshot: Connected = None, name: str = "") -> None:
         __tracebackhide__ = True
-        folder = request.path.parent / FOLDER / name
+        base = request.path.parent / FOLDER
+        folder = base / name
+        if not folder.resolve().is_relative_to(base.resolve()):
+            pytest.fail(f"{name!r} leads out of {FOLDER}/; name a folder in it", pytrace=False)
         connected = belt.connected(snapshot)
         said = keeping.held(belt.workspace, connected, folder, agents, update=update)
         if said:
