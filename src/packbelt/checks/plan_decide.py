@@ -68,11 +68,11 @@ class Decision:
 
     def forced(self, item: Item) -> float:
         """What a limit adds."""
-        names = {item.tool, item.pack}
-        if names & set(self.limits.never_pack):
-            return _FORCED
-        if names & set(self.limits.always_pack):
-            return -_FORCED
+        for name in (item.tool, item.pack):  # what is said of the tool itself wins
+            if name in self.limits.never_pack:
+                return _FORCED
+            if name in self.limits.always_pack:
+                return -_FORCED
         if item.way and item.direct:
             return _FORCED
         if self.limits.keep_handoffs and item.handoff:
