@@ -91,6 +91,7 @@ def test_a_workspace_that_cannot_be_read_is_said_in_a_line(project):
     result = run(project)
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*nowhere: is no directory; *packbelt_workspace*"])
+    result.stdout.no_fnmatch_line("During handling of*")  # the line stands once
 
 
 def test_without_a_setting_it_is_rootdirs_workspace(project):
@@ -210,6 +211,22 @@ def test_beside_xdist_and_in_any_order(project):
         })  # fmt: skip
     for options in (["--packbelt-update"], []):
         run(project, "-n", "2", *options, beside=("xdist", "randomly")).assert_outcomes(passed=8)
+
+
+def test_a_fixture_of_that_name_for_something_else_is_said_in_a_line(project):
+    project.makepyfile("""
+        import pytest
+
+        @pytest.fixture
+        def workspace(tmp_path): return tmp_path
+
+        def test_own(workspace): assert workspace.is_dir()
+        def test_belts(assert_belt): assert_belt("lead", direct=["ask_worker"])
+    """)
+    done = run(project)
+    done.assert_outcomes(passed=1, errors=1)
+    done.stdout.fnmatch_lines(["a fixture `workspace` of this project's own gives PosixPath, *rename*"])
+    done.stdout.no_fnmatch_line("*Traceback*")
 
 
 def test_fixtures_of_the_users_own_win(project):
