@@ -231,3 +231,22 @@ def test_the_public_names_are_sorted_and_there():
     assert names == sorted(names)
     assert all(getattr(packbelt.catalog, name) for name in names)
     assert callable(packbelt.catalog.load)
+
+
+@pytest.mark.parametrize("name", ["packbelt.yaml", "packbelt.lock", ".mcp.json", "packs/files.yaml"])
+def test_a_link_that_cannot_be_followed_is_a_problem_of_its_file(write, name):
+    root = write({"prompts/agents/a.md": "---\nname: a\ndescription: Does it.\n---\nYou do.\n"})
+    (root / "packs").mkdir()
+    (root / name).unlink(missing_ok=True)
+    (root / name).symlink_to("x" * 300)  # longer than a name may be
+    try:
+        said = [f"{one.where}: {one.message}" for one in load(root).diagnostics]
+    except WorkspaceError as problem:
+        said = [str(problem)]
+    assert [line for line in said if name in line and "cannot be read" in line]
+
+
+def test_a_directory_that_nobody_can_have_is_none():
+    for name in ("x" * 300, "a\0b"):
+        with pytest.raises(WorkspaceError, match="is no directory"):
+            load(name)

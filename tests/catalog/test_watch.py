@@ -239,6 +239,30 @@ def test_only_folders_of_the_workspace_are_watched(root):
     }  # fmt: skip
 
 
+def test_links_lead_the_watcher_neither_out_nor_round(root, tmp_path):
+    (tmp_path / "elsewhere/deep/deeper").mkdir(parents=True)
+    (root / ".claude/agents").mkdir(parents=True)
+    (root / ".agents/skills/pdf").mkdir(parents=True)
+    (root / ".claude/skills").mkdir()
+    (root / ".claude/skills/pdf").symlink_to(root / ".agents/skills/pdf")
+    workspace = packbelt.load(root)
+    before = watching.watched(workspace)
+    assert {root / ".agents/skills/pdf", root / ".claude/skills/pdf"} <= set(before)
+    (root / ".claude/agents/out").symlink_to(tmp_path / "elsewhere")
+    for name in "abcdefghi":  # nine links, eight levels: more ways than anybody can walk
+        (root / "packs" / name).symlink_to(".")
+    assert set(watching.watched(workspace)) == set(before)
+
+
+def test_an_entry_that_cannot_be_asked_what_it_is_is_no_folder(root):
+    (root / ".claude/agents").mkdir(parents=True)
+    for folder in ("packs", "prompts/agents", ".claude/agents"):
+        (root / folder / "link").symlink_to("x" * 300)  # longer than a name may be
+    workspace = packbelt.load(root)
+    assert root / "packs" in watching.watched(workspace)
+    assert not any("link" in path for path, *_ in watching.signature(workspace))
+
+
 def test_loading_imports_no_watcher(root):
     code = (
         "import sys, packbelt\n"

@@ -29,6 +29,11 @@ FORMS = [
     (f"exposure: direct\n{TOOLS}", "", f"exposure: packed\n{TOOLS}"),
     (f"{TOOLS}direct: [a]", "ab", f"{TOOLS}direct: [a, b]"),
     (f"{TOOLS}direct:\n  - a", "ab", f"{TOOLS}direct:\n  - a\n  - b"),
+    (f"direct: [a]\n{TOOLS}", "b", f"direct: [b]\n{TOOLS}"),
+    (f"direct: [a, b]  # two\n{TOOLS}", "c", f"direct: [c]  # two\n{TOOLS}"),
+    (f"direct: [a, b, c]\n{TOOLS}", "c", f"direct: [c]\n{TOOLS}"),
+    (f"direct:\n  - a\n  - b\n# then\n{TOOLS}", "c", f"direct:\n  - c\n# then\n{TOOLS}"),
+    (f"? direct\n: [a]\n{TOOLS}", "b", f"? direct\n: [b]\n{TOOLS}"),
 ]  # fmt: skip
 
 
@@ -103,3 +108,37 @@ def test_in_a_folder_of_a_repository_too(home, tmp_path):
     git(home, "apply", "-", text=patch(made).encode())
     assert load(home).packs["p"].direct == ("a",)
     shutil.rmtree(tmp_path / ".git")
+
+
+def test_a_name_that_yaml_would_read_as_something_else_is_quoted(home):
+    names = ["12", "0x1F", "true", "null", "on", "-a"]
+    tools = "".join(f"  - {{name: '{name}'}}\n" for name in names)
+    for direct in ("", "direct: [b]\n", "direct:\n  - b\n"):
+        (home / "packs/p.yaml").write_text(f"{HEAD}{direct}tools:\n  - {{name: b}}\n{tools}")
+        (made,) = edits(load(home), Plan((), {"p": frozenset(names)}))
+        (home / "packs/p.yaml").write_text(made.after)
+        assert set(load(home).packs["p"].direct) == set(names)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{HEAD}direct:\n  -\n    a\n  - b\n{TOOLS}",
+        f"{HEAD}direct:\n  - # x-y\n    b\n{TOOLS}",
+        f"{HEAD}? tools\n: [{{name: a}}, {{name: b}}, {{name: c}}]\n",
+    ],
+)
+def test_no_edit_is_made_that_says_anything_else(home, text):
+    (home / "packs/p.yaml").write_text(text)
+    with pytest.raises(PlanError, match=r"packs/p.yaml: cannot be edited"):
+        edits(load(home), Plan((), {"p": frozenset("bc")}))
+
+
+def test_a_link_stays_a_link_and_what_it_leads_to_is_edited(home):
+    (home / "shared.yaml").write_text(HEAD + TOOLS)
+    (home / "packs/p.yaml").symlink_to("../shared.yaml")
+    made = edits(load(home), Plan((), {"p": frozenset("a")}))
+    git(home, "init", "-q")
+    git(home, "apply", "-", text=patch(made).encode())
+    assert (home / "packs/p.yaml").is_symlink()
+    assert load(home).packs["p"].direct == ("a",)

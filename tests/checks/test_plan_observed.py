@@ -127,3 +127,38 @@ def test_files_that_say_nothing(read, text, said):
     with pytest.raises(ObservedError) as caught:
         read(text)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"agent,tool,calls\na,b,{'9' * 5000}\n", "calls:2: calls has more than 15 digits"),
+        (f"agent,tool,calls\na,b,{'9' * 400}\n", "calls:2: calls has more than 15 digits"),
+        (f"agent,tool,calls\na,{'x' * 200_000},1\n", "is no table: field larger than field limit"),
+        (
+            f'{{"kind": "turn", "agent": "a", "n": {"9" * 5000}}}\n',
+            "calls:1: is not valid JSON: a number has",
+        ),
+    ],
+)
+def test_what_nobody_counts_is_refused_in_a_line(read, text, said):
+    with pytest.raises(ObservedError, match="calls") as caught:
+        read(text)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        '{"resourceSpans": "x"}',
+        '{"resourceSpans": 5}',
+        '{"resourceSpans": [1]}',
+        '{"resourceSpans": [{"scopeSpans": {"spans": 1}}]}',
+        '{"resourceSpans": [{"scopeSpans": [{"spans": ["x"]}]}]}',
+        '{"resourceSpans": [{"scopeSpans": [{"spans": [{"attributes": {"a": 1}}]}]}]}',
+        '{"resourceSpans": [{"scopeSpans": [{"spans": [{"attributes": ["a"]}]}]}]}',
+        '{"resourceSpans": [{"scopeSpans": [{"spans": [{"attributes": [{"key": ["a"], "value": 1}]}]}]}]}',
+    ],
+)
+def test_what_is_no_span_is_left_aside(read, part):
+    assert list(read(f'{part}\n{{"kind": "turn", "agent": "lead", "run": "1"}}\n')) == ["lead"]

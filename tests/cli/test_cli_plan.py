@@ -64,6 +64,9 @@ def test_too_little_is_said_to_be_too_little(fleet, run, seen):
     [
         (("nowhere.csv",), "nowhere.csv: cannot be read"),
         (("calls.csv", "--never-pack", "file_rad"), "'file_rad'; did you mean 'file_read'?"),
+        (("calls.csv", "--cached-read", "nan"), "'nan' is no finite number"),
+        (("calls.csv", "--output", "inf"), "'inf' is no finite number"),
+        (("calls.csv", "--least-runs", "nan"), "'nan' is no finite number"),
         (("calls.csv", "--patch", "--write"), "leave out --write and --json"),
     ],
 )
@@ -74,3 +77,8 @@ def test_bad_input(tmp_path, run, seen, args, said):
     assert done.exit_code == 2
     assert said in done.stderr
     assert done.stdout == ""
+
+
+def test_a_tool_said_by_name_wins_over_its_pack(fleet, run_json, seen):
+    said = run_json(fleet, "plan", seen, "--never-pack", "files", "--always-pack", "file_write")
+    assert said["packs"]["files"] == ["file_read"]

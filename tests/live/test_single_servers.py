@@ -10,6 +10,7 @@ from live_helpers import gone
 import packbelt
 from packbelt.catalog.servers import FILE
 from packbelt.live.calling import NoCallerError
+from packbelt.live.following import follow
 from packbelt.live.servers.known import UnknownServerError
 from packbelt.live.vouching import NotTrustedError
 from packbelt.model import Outcome, Selector
@@ -185,6 +186,32 @@ def test_no_word_for_all_covers_what_an_agent_brought(tmp_path, pids, trust):
 
     anyio.run(main)
     assert all(gone(pid) for pid in pids())
+
+
+def test_a_watcher_that_sees_it_first_vouches_for_nothing(tmp_path, pids):
+    """The tool has written a server and not yet said so: the watcher's word is no more than the tool's."""
+    new = server(pids)
+
+    async def main():
+        seen = anyio.Event()
+
+        async def write(entries: dict[str, dict]) -> str:
+            """Writes servers, and has not done yet."""
+            write_servers(tmp_path, **entries)
+            await seen.wait()
+            return "installed"
+
+        workspace = place(tmp_path, servers={}, agents=BOSS, tools=[write])
+        async with opened(workspace, trust=True) as fleet, fleet.agent("boss") as boss:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(follow, fleet, lambda _: seen.set())
+                with anyio.fail_after(30):
+                    assert (await call(boss, "write", entries={"new": new})).text == "installed"
+                tasks.cancel_scope.cancel()
+            assert "an agent brought it" in fleet.snapshot.servers["new"].error
+            assert pids() == []
+
+    anyio.run(main)
 
 
 def test_what_changed_while_the_person_thought_is_not_started(tmp_path, pids):

@@ -91,6 +91,7 @@ def test_a_workspace_that_cannot_be_read_is_said_in_a_line(project):
     result = run(project)
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*nowhere: is no directory; *packbelt_workspace*"])
+    result.stdout.no_fnmatch_line("During handling of*")  # the line stands once
 
 
 def test_without_a_setting_it_is_rootdirs_workspace(project):
@@ -180,6 +181,28 @@ def test_one_agent_and_a_name_of_its_own(project):
     assert [path.name for path in (project.path / "belts/offline").iterdir()] == ["worker.yaml"]
 
 
+def test_only_what_was_kept_is_cleared_away(project):
+    project.makepyfile("def test_kept(packbelt_snapshot): packbelt_snapshot()")
+    (project.path / "belts").mkdir()
+    mine = project.path / "belts/mine.yaml"
+    mine.write_text("colour: {of: leather}\n")
+    run(project, "--packbelt-update").assert_outcomes(passed=1)
+    assert mine.read_text() == "colour: {of: leather}\n"
+    run(project).assert_outcomes(passed=1)
+
+
+def test_nothing_is_kept_outside_nor_of_nobody(project):
+    project.makepyfile("""
+        def test_name(packbelt_snapshot): packbelt_snapshot("lead", name="../../other")
+        def test_agent(packbelt_snapshot): packbelt_snapshot("../nobody")
+    """)
+    before = set(project.path.parent.rglob("*.yaml"))
+    done = run(project, "--packbelt-update")
+    done.assert_outcomes(failed=2)
+    done.stdout.fnmatch_lines(["*'../../other' leads out of belts/*", "*no agent*'../nobody'*"])
+    assert set(project.path.parent.rglob("*.yaml")) == before
+
+
 def test_beside_xdist_and_in_any_order(project):
     for number in range(4):
         project.makepyfile(**{
@@ -188,6 +211,22 @@ def test_beside_xdist_and_in_any_order(project):
         })  # fmt: skip
     for options in (["--packbelt-update"], []):
         run(project, "-n", "2", *options, beside=("xdist", "randomly")).assert_outcomes(passed=8)
+
+
+def test_a_fixture_of_that_name_for_something_else_is_said_in_a_line(project):
+    project.makepyfile("""
+        import pytest
+
+        @pytest.fixture
+        def workspace(tmp_path): return tmp_path
+
+        def test_own(workspace): assert workspace.is_dir()
+        def test_belts(assert_belt): assert_belt("lead", direct=["ask_worker"])
+    """)
+    done = run(project)
+    done.assert_outcomes(passed=1, errors=1)
+    done.stdout.fnmatch_lines(["a fixture `workspace` of this project's own gives PosixPath, *rename*"])
+    done.stdout.no_fnmatch_line("*Traceback*")
 
 
 def test_fixtures_of_the_users_own_win(project):

@@ -1,5 +1,6 @@
 """`packbelt.yaml`."""
 
+import os
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
@@ -26,7 +27,7 @@ def read_config(tree: Tree) -> Config:
     other = path.with_suffix(".yml")
     if other.exists():
         raise WorkspaceError("this name is not read", where=Where(other.name), mend=f"rename it to {FILE}")
-    if not path.exists() and not path.is_symlink():
+    if not os.path.lexists(path):
         return Config()
     return parse_config(tree.read(path), FILE)
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from packbelt.catalog.text import is_file, is_folder
 from packbelt.model import Where, WorkspaceError
 
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -16,10 +17,10 @@ def is_workspace(directory: Path, *, claude: bool = True) -> bool:
         claude: whether `.claude/agents` counts.
     """
     return (
-        (directory / "packbelt.yaml").is_file()
-        or (directory / ".mcp.json").is_file()
-        or (claude and (directory / ".claude" / "agents").is_dir())
-        or ((directory / "packs").is_dir() and (directory / "prompts" / "agents").is_dir())
+        is_file(directory / "packbelt.yaml")
+        or is_file(directory / ".mcp.json")
+        or (claude and is_folder(directory / ".claude" / "agents"))
+        or (is_folder(directory / "packs") and is_folder(directory / "prompts" / "agents"))
     )
 
 
@@ -59,7 +60,7 @@ def explicit_root(path: str | Path) -> Path:
         WorkspaceError: it is no directory, or has nothing that makes a workspace.
     """
     directory = Path(path)
-    if not directory.is_dir():
+    if not is_folder(directory):
         raise WorkspaceError("is no directory", where=Where(str(path)), mend="name a workspace's directory")
     if not is_workspace(directory):
         raise WorkspaceError("is no workspace", where=Where(str(path)), mend=f"one has {_MARKS}")

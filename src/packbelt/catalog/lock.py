@@ -1,6 +1,7 @@
 """`packbelt.lock`: the definitions of servers' tools that a person accepted."""
 
 import json
+import os
 from collections.abc import Mapping
 
 from packbelt.catalog.problems import read_model
@@ -22,7 +23,7 @@ def read_lock(tree: Tree) -> Mapping[str, Mapping[str, str]] | None:
         WorkspaceError: it is not as `lock_text` writes it.
     """
     path = tree.root / FILE
-    if not path.exists() and not path.is_symlink():
+    if not os.path.lexists(path):
         return None
     return read_model(LockFile, parse_json(tree.read(path), FILE)).servers
 

@@ -1,6 +1,7 @@
 """`.mcp.json`, and the server definitions inside agents' files."""
 
 import json
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -55,7 +56,7 @@ def read_servers(tree: Tree) -> Servers:
         OutsideError: `.mcp.json` leads out of the workspace.
     """
     path = tree.root / FILE
-    if not path.exists() and not path.is_symlink():
+    if not os.path.lexists(path):
         return Servers()
     try:
         document = parse_json(tree.read(path), FILE)

@@ -53,6 +53,23 @@ def read_text(
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+def is_folder(path: Path) -> bool:
+    """Whether a path leads to a folder; one that cannot be followed or asked does not."""
+    return stat.S_ISDIR(_mode(path))
+
+
+def is_file(path: Path) -> bool:
+    """Whether a path leads to a regular file; one that cannot be followed or asked does not."""
+    return stat.S_ISREG(_mode(path))
+
+
+def _mode(path: Path) -> int:
+    try:
+        return path.stat().st_mode
+    except (OSError, ValueError):  # pathlib forgives a missing file, but no name that is too long
+        return 0
+
+
 @dataclass(frozen=True, slots=True)
 class Listing:
     """What a folder holds.
@@ -161,7 +178,7 @@ class Tree:
                     continue
                 if path.suffix in suffixes:
                     files.append(path)
-                if deep and path.is_dir():
+                if deep and is_folder(path):
                     (todo if self.holds(path) else outside).append(path)
         return Listing(tuple(sorted(files)), tuple(sorted(outside)))
 

@@ -12,6 +12,7 @@ import stat
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import fields
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from packbelt.catalog.config import FILE as CONFIG_FILE
 from packbelt.catalog.lock import FILE as LOCK_FILE
 from packbelt.catalog.reload import reloaded
 from packbelt.catalog.servers import FILE as SERVERS_FILE
+from packbelt.catalog.text import Tree, is_folder
 from packbelt.catalog.workspace import Workspace
 from packbelt.model import PackbeltError
 
@@ -136,12 +138,13 @@ async def _looks(current: Callable[[], Workspace]) -> AsyncGenerator[None]:
 
 def watched(workspace: Workspace) -> Folders:
     """The folders that a workspace is read from, and those that would hold them."""
+    tree = Tree(workspace.root)
     root = workspace.root
     found = dict.fromkeys((root, root / "prompts", *((root / name).parent for name in skills.SHARED_FOLDERS)))
     for name in (packs.FOLDER, agents.FOLDER, templates.FOLDER, claude.FOLDER):
-        found.update(dict.fromkeys(_below(root / name, _DEEP)))
+        found.update(dict.fromkeys(islice(_below(tree, root / name, _DEEP), MOST)))
     for name in (*workspace.config.skills, *skills.SHARED_FOLDERS):
-        found.update(dict.fromkeys(_below(root / name, 1)))
+        found.update(dict.fromkeys(islice(_below(tree, root / name, 1), MOST)))
     there: dict[Path, tuple[int, int]] = {}
     for folder in list(found)[:MOST]:
         with suppress(OSError):
@@ -165,13 +168,27 @@ def signature(workspace: Workspace) -> Signature:
     return frozenset(found)
 
 
-def _below(folder: Path, levels: int) -> Iterator[Path]:
-    """A folder and those below it, hidden ones and other people's code left out."""
-    yield folder
-    if levels:
-        for path in _entries(folder):
-            if path.name[:1] != "." and path.name not in skills.VENDOR and path.is_dir():
-                yield from _below(path, levels - 1)
+def _below(tree: Tree, folder: Path, levels: int) -> Iterator[Path]:
+    """A folder and those below it, hidden ones and other people's code left out.
+
+    As where they are read: each once, whatever links lead to it, and none outside the workspace.
+    """
+    seen: set[Path] = set()
+    here = [folder]
+    for level in range(levels + 1):
+        below: list[Path] = []
+        for each in here:
+            if not tree.holds(each) or (real := each.resolve()) in seen:
+                continue
+            seen.add(real)
+            yield each
+            if level < levels:
+                below += [path for path in _entries(each) if _entered(path)]
+        here = below
+
+
+def _entered(path: Path) -> bool:
+    return path.name[:1] != "." and path.name not in skills.VENDOR and is_folder(path)
 
 
 def _entries(folder: Path) -> list[Path]:

@@ -22,6 +22,10 @@ class Decision:
 
     def __init__(self, found: Ground, rates: Mapping[str, Rates], prices: Prices, limits: Limits) -> None:
         self.ground, self.rates, self.prices, self.limits = found, rates, prices, limits
+        self.mine: dict[str, list[Item]] = {agent: [] for agent in rates}
+        for item in found.items:
+            self.mine[item.agent].append(item)
+        self._doubts: dict[Item, float] = {}
 
     # what things cost -----------------------------------------------------------------------------------
 
@@ -51,6 +55,11 @@ class Decision:
 
     def doubted(self, item: Item) -> float:
         """What putting a tool away costs more, in doubt for leaving it where it is."""
+        if item not in self._doubts:  # asked for in each round
+            self._doubts[item] = self._doubt(item)
+        return self._doubts[item]
+
+    def _doubt(self, item: Item) -> float:
         rates = self.rates[item.agent]
         share = bound(self.uses(item), rates.runs, self.limits.confidence, upper=item.direct)
         cost = self.dearer(item, rates.runs * share)
@@ -68,11 +77,11 @@ class Decision:
 
     def forced(self, item: Item) -> float:
         """What a limit adds."""
-        names = {item.tool, item.pack}
-        if names & set(self.limits.never_pack):
-            return _FORCED
-        if names & set(self.limits.always_pack):
-            return -_FORCED
+        for name in (item.tool, item.pack):  # what is said of the tool itself wins
+            if name in self.limits.never_pack:
+                return _FORCED
+            if name in self.limits.always_pack:
+                return -_FORCED
         if item.way and item.direct:
             return _FORCED
         if self.limits.keep_handoffs and item.handoff:
@@ -115,9 +124,7 @@ class Decision:
         if most is None:
             return self._packed(*self.graph({})), 0.0
         for agent in self.rates:
-            fixed = self.ground.placed[agent] + sum(
-                self.forced(item) > 0 for item in self.ground.items if item.agent == agent
-            )
+            fixed = self.ground.placed[agent] + sum(self.forced(item) > 0 for item in self.mine[agent])
             if fixed > most:
                 raise PlanError(
                     f"agent {agent!r} is sent {fixed} tools whatever is planned, and {most} are the most",
@@ -159,7 +166,7 @@ class Decision:
         return best, max(0.0, self._value(best) - floor)
 
     def _sent(self, agent: str, packed: frozenset[Item]) -> int:
-        mine = [item for item in self.ground.items if item.agent == agent]
+        mine = self.mine[agent]
         away = sum(item in packed for item in mine)
         opener = bool(away) and self.ground.openers[agent] > 0
         return self.ground.placed[agent] + len(mine) - away + opener
@@ -203,7 +210,7 @@ class Decision:
         return Plan(agents, direct, {a: tuple(t) for a, t in named.items()}, gap, self._unknown(observed))
 
     def _agent(self, agent: str, packed: frozenset[Item], alone: Iterable[tuple[str, str]]) -> AgentPlan:
-        rates, mine = self.rates[agent], [item for item in self.ground.items if item.agent == agent]
+        rates, mine = self.rates[agent], self.mine[agent]
         now = frozenset(item for item in mine if not item.direct)
         then = packed & frozenset(mine)
         sent = self.prefix(agent) * sum(item.tokens for item in mine)

@@ -2,17 +2,19 @@
 
 import difflib
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from packbelt.catalog.front_matter import FENCE
 from packbelt.catalog.workspace import Pack, Workspace
+from packbelt.catalog.yaml import parse_yaml
 from packbelt.checks.plan_answer import Plan, PlanError
-from packbelt.model import Exposure, Where
+from packbelt.model import Exposure, PackbeltError, Where
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,9 @@ def _hunks(one: Edit) -> Iterator[str]:
 
 
 def _edit(root: Path, file: str, change: Callable[[str], str]) -> Edit:
-    with (root / file).open(encoding="utf-8", newline="") as handle:
+    real = (root / file).resolve()  # a link stays one: what it leads to is edited
+    file = real.relative_to(root.resolve()).as_posix()
+    with real.open(encoding="utf-8", newline="") as handle:
         before = handle.read()
     if "\r" in before.replace("\r\n", ""):
         raise _unknown(file, "its lines end in carriage returns")
@@ -69,10 +73,12 @@ def _edit(root: Path, file: str, change: Callable[[str], str]) -> Edit:
 def _pack(pack: Pack, direct: frozenset[str], text: str) -> str:
     """A pack's file with another `direct` list."""
     names = [name for name in pack.members if name in direct]
+    after, means = text, {"direct": names}
     if pack.exposure is Exposure.DIRECT:
         # All of it was sent: what is to be put away needs the list of what is not.
-        text = _scalar(text, "exposure", Exposure.PACKED, pack.file)
-    return _list(text, "direct", names, pack.file, before="tools")
+        after = _scalar(text, "exposure", Exposure.PACKED, pack.file)
+        means["exposure"] = [str(Exposure.PACKED)]
+    return _proved(text, _list(after, "direct", names, pack.file, before="tools"), means, pack.file)
 
 
 def _agent(names: Sequence[str], file: str, text: str) -> str:
@@ -81,7 +87,35 @@ def _agent(names: Sequence[str], file: str, text: str) -> str:
     lines = text.split("\n")
     head, front, rest = lines[0] + "\n", "\n".join(lines[1:end]) + "\n", "\n".join(lines[end:])
     had = [one.value for one in _node(front, "tools", file).value]
-    return head + _list(front, "tools", [*had, *(n for n in names if n not in had)], file) + rest
+    tools = [*had, *(n for n in names if n not in had)]
+    return head + _proved(front, _list(front, "tools", tools, file), {"tools": tools}, file) + rest
+
+
+def _proved(before: str, after: str, means: Mapping[str, Sequence[str]], file: str) -> str:
+    """An edited document, where it says what it should under the keys that were edited, and else what it did.
+
+    Raises:
+        PlanError: it does not; the document is written in a form that the edits do not fit.
+    """
+    try:
+        was, now = _said(before, file), _said(after, file)
+    except PackbeltError:
+        raise _unknown(file, "what was made of it would not load") from None
+    same = all(_set(now, key) == set(names) for key, names in means.items())
+    if not same or {**was, **dict.fromkeys(means)} != {**now, **dict.fromkeys(means)}:
+        raise _unknown(file, "its lists stand in a form that is not known")
+    return after
+
+
+def _said(text: str, file: str) -> dict[str, Any]:
+    data = parse_yaml(text.removeprefix("\ufeff").replace("\r\n", "\n"), file).data
+    return data if isinstance(data, dict) else {}
+
+
+def _set(data: Mapping[str, Any], key: str) -> set[str]:
+    """What stands under a key, be it a word or a list of them."""
+    found = data.get(key, [])
+    return set(map(str, found)) if isinstance(found, list) else {str(found)}
 
 
 def _list(text: str, key: str, wanted: Sequence[str], file: str, before: str = "") -> str:
@@ -99,7 +133,8 @@ def _list(text: str, key: str, wanted: Sequence[str], file: str, before: str = "
         return text
     if key not in pairs:
         start = pairs[before][0].start_mark.index
-        return f"{text[:start]}{key}: [{', '.join(wanted)}]{_end_of_line(text)}{text[start:]}"
+        words = ", ".join(map(_word, wanted))
+        return f"{text[:start]}{key}: [{words}]{_end_of_line(text)}{text[start:]}"
     name, node = pairs[key]
     if not isinstance(node, yaml.SequenceNode):
         raise _unknown(file, f"`{key}` is no list")
@@ -107,11 +142,18 @@ def _list(text: str, key: str, wanted: Sequence[str], file: str, before: str = "
         # A block's own end is where the next key begins: comments may stand between.
         last = node.value[-1] if node.value and not node.flow_style else node
         return _without_lines(text, name.start_mark.index, last.end_mark.index)
-    for entry in reversed([one for one in node.value if one.value not in wanted]):
-        text = _without(text, entry, node)
-        node = _node(text, key, file)
     fresh = [each for each in wanted if each not in {one.value for one in node.value}]
-    return _with(text, node, fresh) if fresh else text
+    if fresh:  # before others go: so that the list always keeps an entry
+        text = _with(text, node, fresh)
+    for _ in [one for one in node.value if one.value not in wanted]:
+        node = _node(text, key, file)
+        text = _without(text, [one for one in node.value if one.value not in wanted][-1], node)
+    return text
+
+
+def _word(name: str) -> str:
+    """A name as YAML has it: in quotes where it would be a number, or a word of YAML's own."""
+    return name if name[0].isalpha() and yaml.safe_load(name) == name else f"'{name}'"
 
 
 def _without(text: str, entry: yaml.Node, node: yaml.SequenceNode) -> str:
@@ -129,12 +171,12 @@ def _with(text: str, node: yaml.SequenceNode, names: Sequence[str]) -> str:
     """With further entries at the end of a list."""
     if node.flow_style:
         place = node.value[-1].end_mark.index if node.value else node.start_mark.index + 1
-        return text[:place] + (", " if node.value else "") + ", ".join(names) + text[place:]
+        return text[:place] + (", " if node.value else "") + ", ".join(map(_word, names)) + text[place:]
     last = node.value[-1]
     dash = text.rindex("-", 0, last.start_mark.index)
     indent = text[text.rfind("\n", 0, dash) + 1 : dash]
     end, stop = text.find("\n", last.end_mark.index), _end_of_line(text)
-    added = "".join(f"{indent}- {name}{stop}" for name in names)
+    added = "".join(f"{indent}- {_word(name)}{stop}" for name in names)
     if end < 0:
         return text + stop + added.removesuffix(stop)
     return text[: end + 1] + added + text[end + 1 :]

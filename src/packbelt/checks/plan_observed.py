@@ -17,6 +17,8 @@ from packbelt.model import PackbeltError, Where
 LIMIT = 1 << 28
 """Bytes of a file."""
 _COLUMNS = ("agent", "tool", "calls", "turns", "runs")
+_DIGITS = 15
+"""Of a number that is taken for a count."""
 _NEEDED = ("agent", "tool", "calls")
 _MODEL = ("chat", "generate_content", "text_completion")
 """Operations of the GenAI conventions that are one request to a model."""
@@ -130,11 +132,11 @@ def _values(text: str, file: str) -> Iterator[tuple[int, Any]]:
             return
         try:
             value, end = decoder.raw_decode(text, place)
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:  # a ValueError alone is a number that is too long
             if "\n" not in text[place:] and line > 1:
                 return
             raise ObservedError(
-                f"is not valid JSON: {getattr(error, 'msg', 'nested too deeply')}",
+                f"is not valid JSON: {getattr(error, 'msg', '') or _why(error)}",
                 where=Where(file, line),
                 mend="remove the line",
             ) from None
@@ -145,11 +147,11 @@ def _values(text: str, file: str) -> Iterator[tuple[int, Any]]:
 
 def _spans(one: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:
     """Attributes and trace of each span: of OTLP's JSON, or of one span as the Python SDK writes it."""
-    for resource in one.get("resourceSpans") or ():
-        for scope in resource.get("scopeSpans") or ():
-            for span in scope.get("spans") or ():
-                entries = span.get("attributes") or ()
-                given = {entry.get("key"): _value(entry.get("value")) for entry in entries}
+    for resource in _each(one, "resourceSpans"):
+        for scope in _each(resource, "scopeSpans"):
+            for span in _each(scope, "spans"):
+                entries = _each(span, "attributes")
+                given = {str(entry.get("key")): _value(entry.get("value")) for entry in entries}
                 yield given, str(span.get("traceId", ""))
     attributes = one.get("attributes")
     if isinstance(attributes, dict) and "name" in one:
@@ -157,11 +159,30 @@ def _spans(one: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:
         yield attributes, str(context.get("trace_id", "")) if isinstance(context, dict) else ""
 
 
+def _each(holder: Mapping[str, Any], key: str) -> Iterator[dict[str, Any]]:
+    """The objects in a list under a key; what is none is no part of OTLP."""
+    found = holder.get(key)
+    return (one for one in found if isinstance(one, dict)) if isinstance(found, list) else iter(())
+
+
+def _why(error: Exception) -> str:
+    return "nested too deeply" if isinstance(error, RecursionError) else "a number has too many digits"
+
+
 def _value(value: Any) -> Any:
     return next(iter(value.values()), None) if isinstance(value, dict) else value
 
 
 def _of_table(text: str, file: str) -> Observed:
+    try:
+        return _of_rows(text, file)
+    except csv.Error as error:  # a field without end, in the main
+        raise ObservedError(
+            f"is no table: {error}", where=Where(file), mend="check its quotes, or write it as CSV"
+        ) from None
+
+
+def _of_rows(text: str, file: str) -> Observed:
     reader = csv.DictReader(io.StringIO(text), skipinitialspace=True)
     columns = [name.strip() for name in reader.fieldnames or ()]
     reader.fieldnames = columns
@@ -193,6 +214,10 @@ def _count(row: Mapping[str, str | None], column: str, where: Where) -> int:
     if not (said.isascii() and said.isdecimal()):
         raise ObservedError(
             f"{column} is {said!r}, which is no number", where=where, mend="write 0, 1, 2, ..."
+        )
+    if len(said) > _DIGITS:
+        raise ObservedError(
+            f"{column} has more than {_DIGITS} digits", where=where, mend="write a real count"
         )
     return int(said)
 

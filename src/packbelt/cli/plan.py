@@ -1,8 +1,9 @@
 """`packbelt plan`."""
 
 from collections.abc import Callable
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -34,10 +35,20 @@ Example: packbelt plan events.jsonl --never-pack core
 """
 
 
+class _Finite(click.FloatRange):
+    """A range of floats without `nan` and `inf`, which no range keeps out."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        found: float = super().convert(value, param, ctx)
+        if not isfinite(found):
+            self.fail(f"{value!r} is no finite number", param, ctx)
+        return found
+
+
 def _ratio(
     name: str, default: float, text: str
 ) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
-    return click.option(name, type=click.FloatRange(min=0), default=default, show_default=True, help=text)
+    return click.option(name, type=_Finite(min=0), default=default, show_default=True, help=text)
 
 
 @click.command("plan", help=_HELP, epilog=_EPILOG)
@@ -53,28 +64,28 @@ def _ratio(
 @_ratio("--output", 5.0, "Price of a token that the model writes.")
 @click.option(
     "--turns-per-run",
-    type=click.FloatRange(min=1),
+    type=_Finite(min=1),
     default=8.0,
     show_default=True,
     help="Requests of one run, where CALLS does not tell.",
 )
 @click.option(
     "--context",
-    type=click.IntRange(min=0),
+    type=click.IntRange(0, 10**9),
     default=8000,
     show_default=True,
     help="Tokens of prompt and conversation that a further request reads again.",
 )
 @click.option(
     "--confidence",
-    type=click.FloatRange(0.5, 1, max_open=True),
+    type=_Finite(0.5, 1, max_open=True),
     default=0.9,
     show_default=True,
     help="How sure it must be before a tool is moved.",
 )
 @click.option(
     "--least-runs",
-    type=click.FloatRange(min=0),
+    type=_Finite(min=0),
     default=20.0,
     show_default=True,
     help="Runs of an agent below which its calls move nothing.",

@@ -166,6 +166,7 @@ def serving(agent: "LiveAgent", made: ToolCall, admitted: Call, asking: Asking) 
     """While inside, in this task and in those that it starts, this agent is the caller."""
     token = _caller.set(Caller(agent, made, admitted, asking))
     try:
-        yield
+        with agent.fleet._vouching.at_work():
+            yield
     finally:
         _caller.reset(token)

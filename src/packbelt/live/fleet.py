@@ -319,8 +319,8 @@ class Fleet:
         Servers whose definition changed are ended, then started anew; the others are not touched, and keep
         their time limits. Agents at work are decided by the new workspace from their next turn on.
 
-        Inside a tool that an agent called, whatever definition is new waits for a person's yes: see
-        `Caller.connect`.
+        Inside a tool that an agent called, and where a workspace is given while one is at work, whatever
+        definition is new waits for a person's yes: see `Caller.connect`.
 
         Raises:
             WorkspaceError: a file does not load; the last good workspace stays in force.
@@ -332,7 +332,8 @@ class Fleet:
             began, before = anyio.current_time(), self.workspace
             try:
                 fresh = await anyio.to_thread.run_sync(reloaded, before) if workspace is None else workspace
-                self._vouching.look(fresh, after=before if called() else None)
+                doubtful = called() or (workspace is not None and self._vouching.in_doubt)
+                self._vouching.look(fresh, after=before if doubtful else None)
             except PackbeltError as error:
                 self._observer.reload(str(before.root), len(before.servers), error=str(error))
                 raise

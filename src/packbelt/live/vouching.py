@@ -2,11 +2,13 @@
 
 The host's word (`trust=True`, `PACKBELT_TRUST`) is for what stood in the files when it was given, and for
 what the host itself has read again. What a tool that an agent called has brought in, a server just installed
-say, waits for a person: no agent vouches for what it wrote.
+say, waits for a person: no agent vouches for what it wrote. Nor does a watcher of files that sees it before
+the tool tells: what it brings while such a tool is at work waits as well.
 """
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 
@@ -44,8 +46,23 @@ class Vouching:
         self._environ = environ
         self._brought: set[tuple[str, str]] = set()
         self._agreed: set[tuple[str, str]] = set()
+        self._at_work = 0
         self.refused: Mapping[str, str] = {}
         self.doubtful: frozenset[str] = frozenset()
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """While inside, a native tool that an agent called is at work, and may be writing servers."""
+        self._at_work += 1
+        try:
+            yield
+        finally:
+            self._at_work -= 1
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether files that a watcher found changed may be the doing of an agent's tool."""
+        return self._at_work > 0
 
     def look(self, workspace: Workspace, *, after: Workspace | None = None) -> None:
         """See which servers of a workspace may be started.

@@ -7,7 +7,7 @@ from packbelt.belt import Belt, Scope, belt_of
 from packbelt.catalog.registry import bind
 from packbelt.catalog.snapshot import Snapshot
 from packbelt.catalog.workspace import Workspace
-from packbelt.model import PackbeltError
+from packbelt.model import PackbeltError, UnknownAgentError
 from packbelt.testing.kept import KeptError, difference, kept, read, write
 from packbelt.turn import NOTHING
 
@@ -33,6 +33,9 @@ def held(
         belt: Belt | str
         try:
             belt = belt_of(registry, Scope(agent))
+        except UnknownAgentError as error:  # nothing is kept of a name that is none, nor under it
+            told.append(str(error))
+            continue
         except PackbeltError as error:
             belt = str(error)
         if update:
@@ -59,10 +62,21 @@ def _said(path: Path, belt: Belt | str) -> str:
 def _gone(workspace: Workspace, folder: Path, *, update: bool) -> Iterator[str]:
     known = {*workspace.agents, *workspace.broken}
     for path in sorted(folder.glob(f"*{_SUFFIX}")):
-        if path.stem not in known and update:
+        if path.stem in known or not _is_kept(path):
+            continue
+        if update:
             path.unlink(missing_ok=True)
-        elif path.stem not in known:
+        else:
             yield f"the agent {path.stem!r} is gone, and its belt is kept"
+
+
+def _is_kept(path: Path) -> bool:
+    """Whether a file holds a belt: what else somebody keeps there is theirs."""
+    try:
+        read(path)
+    except KeptError:
+        return False
+    return True
 
 
 __all__ = ["held"]

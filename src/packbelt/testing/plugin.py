@@ -84,12 +84,21 @@ def workspace(pytestconfig: pytest.Config) -> "Workspace":
     try:
         return load(pytestconfig.rootpath / str(pytestconfig.getini(_WORKSPACE)))
     except PackbeltError as error:
-        pytest.fail(f"{error} (the setting {_WORKSPACE} names the directory)", pytrace=False)
+        said = str(error)
+    # Outside: pytest would show the error above its own line.
+    pytest.fail(f"{said} (the setting {_WORKSPACE} names the directory)", pytrace=False)
 
 
 @pytest.fixture
 def belt(workspace: "Workspace", pytestconfig: pytest.Config) -> BeltOf:
     """`belt(agent, snapshot=None)`: the belt of an agent."""
+    from packbelt.catalog.workspace import Workspace  # noqa: PLC0415 - see the module
+
+    if not isinstance(workspace, Workspace):
+        what = type(workspace).__name__
+        mend = "rename that fixture, or have it return packbelt.load(...)"
+        said = f"a fixture `workspace` of this project's own gives {what}, not packbelt's Workspace; {mend}"
+        pytest.fail(said, pytrace=False)
     return BeltOf(workspace, pytestconfig.rootpath, str(pytestconfig.getini(_SNAPSHOT)))
 
 
@@ -165,7 +174,10 @@ def packbelt_snapshot(belt: BeltOf, request: pytest.FixtureRequest) -> Callable[
 
     def check(*agents: str, snapshot: Connected = None, name: str = "") -> None:
         __tracebackhide__ = True
-        folder = request.path.parent / FOLDER / name
+        base = request.path.parent / FOLDER
+        folder = base / name
+        if not folder.resolve().is_relative_to(base.resolve()):
+            pytest.fail(f"{name!r} leads out of {FOLDER}/; name a folder in it", pytrace=False)
         connected = belt.connected(snapshot)
         said = keeping.held(belt.workspace, connected, folder, agents, update=update)
         if said:
