@@ -114,13 +114,13 @@ def test_a_table(read):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "says nothing of any agent"),
+        ("", "has no turn and no call of any agent"),
         ("agent,tool\nx,y\n", "no column 'calls'"),
         ("agent,tool,cals\nx,y,1\n", "column 'cals' is unknown; did you mean 'calls'?"),
         ("agent,tool,calls\nlead,x,many\n", ":2: calls is 'many'"),
         ('{"kind": "turn"}\n{"kind": \n{}\n', ":2: is not valid JSON"),
         ("[1, 2]", "no object"),
-        ('{"kind": "server"}', "says nothing of any agent"),
+        ('{"kind": "server"}', "has no turn and no call of any agent"),
     ],
 )
 def test_files_that_say_nothing(read, text, said):

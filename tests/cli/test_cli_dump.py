@@ -175,6 +175,16 @@ def test_the_overview_says_what_to_run_next(fleet, run):
     assert "\x1b" not in text
 
 
+@pytest.mark.parametrize("command", ["dump", "report"])
+def test_what_to_run_next_names_the_same_workspace_and_snapshot(fleet, run, monkeypatch, command):
+    text = run(fleet.parent, command, "-w", "fleet", "--snapshot", "fleet/now.yaml").stdout
+    following = re.findall(r"^  (packbelt .*?)  ", text.partition("\nNext\n")[2], re.MULTILINE)
+    assert following
+    assert all("-w fleet --snapshot fleet/now.yaml" in line for line in following), following
+    monkeypatch.setenv("PACKBELT_SNAPSHOT", "now.yaml")
+    assert "--snapshot" not in run(fleet, command).stdout.partition("\nNext\n")[2]
+
+
 def test_files_are_written_whole_under_safe_names(fleet, run, tmp_path):
     agent = fleet / "prompts/agents/chef.md"
     agent.write_text("---\nname: .chef de café\ndescription: Cooks.\nhandoff: cook\n---\nYou cook.\n")

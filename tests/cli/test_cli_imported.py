@@ -74,3 +74,14 @@ def test_the_mend_is_spelled_as_the_agents_file_spells_it(imported, run):
     (imported / "now.yaml").write_text("servers: {s: {status: connected, tools: [{name: t}]}}\n")
     text = run(imported, "explain", "coder", "mcp__s__t", "--snapshot", "now.yaml").stdout
     assert "mend: add `mcp__s__t` to `tools`, .claude/agents/coder.md:4" in text
+
+
+def test_a_rule_about_arguments_is_said_once(tmp_path, run):
+    folder = tmp_path / ".claude/agents"
+    folder.mkdir(parents=True)
+    (folder / "runner.md").write_text(
+        "---\nname: runner\ndescription: Runs.\ntools: Bash(pytest:*), Read\n---\nx\n"
+    )
+    text = run(tmp_path, "check").stdout
+    assert text.count("Bash(pytest:*)") == 1
+    assert "it grants nothing here  [agent.specifier]" in text

@@ -23,7 +23,7 @@ def test_without_a_page_it_is_a_few_lines_that_name_the_page(fleet, run):
     done = run(fleet, "report", "--snapshot", "now.yaml")
     assert done.exit_code == 0
     assert done.stdout.startswith("4 agents, 3 packs, 2 servers, 9 tools  ")
-    assert "packbelt report --html report.html" in done.stdout
+    assert "packbelt report --snapshot now.yaml --html report.html" in done.stdout
     assert "findings: " in done.stdout
 
 

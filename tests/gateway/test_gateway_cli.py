@@ -1,5 +1,6 @@
 """`packbelt serve` and what cannot be served: one line that says so, exit code 2, nothing started."""
 
+import json
 import socket
 import subprocess
 
@@ -146,3 +147,26 @@ def test_there_must_be_a_workspace(home, tmp_path):
     )
     assert done.returncode == 2
     assert "there is no workspace here" in done.stderr
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_an_untrusted_server_is_told_of_once_and_how_to_trust_it(home, tmp_path, form):
+    (tmp_path / ".mcp.json").write_text('{"mcpServers": {"clock": {"command": "no-such-program"}}}')
+    command = [*home.command()[:3], "serve", "--agent", "orchestrator", *form]
+    done = subprocess.run(
+        command,
+        check=False,
+        cwd=tmp_path,
+        env=home.environment(PACKBELT_TRUST=""),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    if form:  # nothing but JSON is on standard error
+        events = [json.loads(line)["event"] for line in done.stderr.splitlines()]
+        assert events.count("untrusted") == 1
+    else:
+        (line,) = done.stderr.splitlines()
+        assert line.startswith("packbelt: not trusted, and left out: clock;")
+        assert f"add {tmp_path} to PACKBELT_TRUST" in line

@@ -103,6 +103,8 @@ def _name(registry: Registry, selector: Selector, *, grant: bool) -> Match:
         return Match()  # a member that only the host's own process registers
     if name in registry.masks:
         return _wrong(selector, f"{name!r} is a server", mend=f'write "{name}/*" for all its tools')
+    if grant and selector.lenient and "(" in name:
+        return Match()  # Claude Code's rule about arguments: said when its file was read
     if is_glob(name):
         if grant:
             return _wrong(selector, "globs are for deny and approve lists", mend="name the tools, or pack:id")

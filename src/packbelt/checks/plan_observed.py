@@ -90,7 +90,7 @@ def read_observed(path: Path) -> Observed:
     """What a file says of each agent; which form it has is seen from it.
 
     Raises:
-        ObservedError: it cannot be read, has none of the forms, or says nothing of any agent.
+        ObservedError: it cannot be read, has none of the forms, or has no turn and no call of any agent.
     """
     text = read_text(path, str(path), limit=LIMIT, error=ObservedError)
     start = text.lstrip()[:1]
@@ -98,9 +98,10 @@ def read_observed(path: Path) -> Observed:
     found = read(text, str(path)) if start else {}
     if not found:
         raise ObservedError(
-            "says nothing of any agent",
+            "has no turn and no call of any agent",
             where=Where(str(path)),
-            mend="give an event log (serve --events FILE), spans as JSON, or a table agent,tool,calls",
+            mend="give an event log (serve --events FILE) that has some, spans as JSON, or a table "
+            "agent,tool,calls",
         )
     return found
 

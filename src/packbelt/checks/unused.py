@@ -61,9 +61,9 @@ def empty(bench: Workbench) -> Iterator[Diagnostic]:
         yield Diagnostic(
             Level.NOTE,
             Code.AGENT_EMPTY,
-            f"{many} of another tool's format can call nothing that is known here: {listed(names)}",
+            f"{many} of Claude Code's can call nothing that is known here: {listed(names)}",
             None,
-            "connect servers with `packbelt connect --save FILE`; that tool's built-in tools are its own",
+            "connect servers with `packbelt connect --save FILE`; Claude Code's built-in tools do not count",
             names[0],
         )
 

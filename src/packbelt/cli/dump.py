@@ -70,7 +70,7 @@ def command(agent: str | None, out: Path | None, method: Method, source: Source,
 
         only = turns[agent] if agent is not None else None
         if only is None or isinstance(only, PackbeltError):
-            show_fleet(registry, turns, method, everything=everything)
+            show_fleet(registry, turns, method, everything=everything, given=source.given)
         else:
             show_turn(only, method, everything=everything)
 

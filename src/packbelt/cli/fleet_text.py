@@ -32,7 +32,12 @@ _IDLE_NAMED = 6
 
 
 def show_fleet(
-    registry: Registry, turns: Mapping[str, "Turn | PackbeltError"], method: Method, *, everything: bool
+    registry: Registry,
+    turns: Mapping[str, "Turn | PackbeltError"],
+    method: Method,
+    *,
+    everything: bool,
+    given: str = "",
 ) -> None:
     """Every agent; one that cannot start with the reasons.
 
@@ -41,6 +46,7 @@ def show_fleet(
         turns: each agent's turn, or why it has none.
         method: how tokens are counted.
         everything: whether each of many agents that can call nothing gets a row too.
+        given: the options that named workspace and snapshot, for the next commands.
     """
     say((several(len(turns), "agent"), "title"), (f"  {place(registry)}", "dim"))
     _remarks(registry, turns)
@@ -70,7 +76,7 @@ def show_fleet(
         names = ", ".join(idle[:_IDLE_NAMED])
         say(f"  {several(len(idle), 'agent')} without a known tool: {names}{more}", ("  (--all)", "dim"))
     _refused(refused)
-    _next(registry, remarks=remarks or bool(refused))
+    _next(registry, given, remarks=remarks or bool(refused))
 
 
 def _remarks(registry: Registry, turns: Mapping[str, "Turn | PackbeltError"]) -> None:
@@ -111,14 +117,15 @@ def _refused(refused: Mapping[str, Sequence[Diagnostic]]) -> None:
             say("  ", (name, "bad"), "  ", (spot_of(one), "dim"), words_of(one))
 
 
-def _next(registry: Registry, *, remarks: bool) -> None:
+def _next(registry: Registry, given: str, *, remarks: bool) -> None:
     root = registry.workspace.orchestrator
+    more = f" {given}" if given else ""
     table = Table((Column(), Column()))
-    table.add(f"packbelt dump {root}", ("one belt in full", "dim"))
-    table.add(f"packbelt explain {root} TOOL", ("why a tool is or is not on it", "dim"))
+    table.add(f"packbelt dump {root}{more}", ("one belt in full", "dim"))
+    table.add(f"packbelt explain {root} TOOL{more}", ("why a tool is or is not on it", "dim"))
     if remarks or registry.workspace.diagnostics:
-        table.add("packbelt check", ("what is wrong, where, and the mend", "dim"))
+        table.add(f"packbelt check{more}", ("what is wrong, where, and the mend", "dim"))
     if not_connected(registry, registry.servers):
-        table.add(CONNECT, ("start the servers, keep what they offer", "dim"))
+        table.add(f"{CONNECT}{more}", ("start the servers, keep what they offer", "dim"))
     title("Next")
     draw(table)

@@ -1,5 +1,6 @@
 """What every command takes: a workspace, a snapshot, and the form of the answer."""
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -35,6 +36,16 @@ class Source:
     file: Path | None
     json: bool
     from_variable: bool = False
+
+    @property
+    def given(self) -> str:
+        """The options that name workspace and snapshot, to repeat in the next command; empty without any."""
+        words: list[str] = []
+        if self.directory is not None:
+            words += ["-w", str(self.directory)]
+        if self.file is not None and not self.from_variable:
+            words += ["--snapshot", str(self.file)]
+        return shlex.join(words)
 
     def workspace(self) -> "Workspace":
         """The workspace; without one, the embedded, and a line on standard error that says so.

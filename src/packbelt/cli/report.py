@@ -55,7 +55,7 @@ def command(page: Path | None, method: Method, source: Source, *, opened: bool) 
     else:
         from packbelt.cli.report_text import show_report
 
-        show_report(found)
+        show_report(found, source.given)
 
 
 def _write(file: Path, found: "Report", *, opened: bool) -> None:

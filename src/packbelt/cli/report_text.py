@@ -8,8 +8,13 @@ from packbelt.cli.words import short_path
 from packbelt.model import Level, State
 
 
-def show_report(found: Report) -> None:
-    """Agents, tools, states, tokens, hand-offs and findings in numbers."""
+def show_report(found: Report, given: str = "") -> None:
+    """Agents, tools, states, tokens, hand-offs and findings in numbers.
+
+    Args:
+        found: the report.
+        given: the options that named workspace and snapshot, for the next commands.
+    """
     where = "packbelt's own workspace" if found.embedded else f"workspace {short_path(found.root)}"
     now = f"snapshot {found.snapshot}" if found.snapshot else "no snapshot"
     families = [one for one in found.families if one.kind != "none"]
@@ -30,8 +35,9 @@ def show_report(found: Report) -> None:
     say("findings: ", ", ".join(several(levels[level], level) for level in Level))
     title("Next")
     table = Table((Column(), Column()))
-    table.add("packbelt report --html report.html", ("all of it on one page, with the reasons", "dim"))
-    table.add("packbelt report --json", ("the same for programs", "dim"))
+    again = f"packbelt report {given}".rstrip()
+    table.add(f"{again} --html report.html", ("all of it on one page, with the reasons", "dim"))
+    table.add(f"{again} --json", ("the same for programs", "dim"))
     draw(table)
 
 

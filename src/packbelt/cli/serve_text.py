@@ -1,6 +1,7 @@
 """What `packbelt serve` says on standard error: standard output belongs to the client."""
 
 import json
+import logging
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,8 @@ class Reporter:
         self._json = as_json
         self._troubled = False
         self._left_out: frozenset[str] = frozenset()
+        # The fleet logs the refusal that is said here: without a handler Python would print it a second time.
+        logging.getLogger("packbelt.live.vouching").addHandler(logging.NullHandler())
 
     def waits(self, agent: str) -> None:
         """Somebody started it by hand."""
@@ -95,7 +98,8 @@ class Reporter:
             names = sorted(refused)
             named = few(names, most=NAMED)
             self._say(
-                f"not trusted, and left out: {named}; say --trust, or `always` to packbelt connect",
+                f"not trusted, and left out: {named}; say --trust, answer `always` to packbelt connect, or "
+                f"add {self._fleet.workspace.root} to PACKBELT_TRUST",
                 event="untrusted", servers=names,
             )  # fmt: skip
 
