@@ -20,6 +20,7 @@ from packbelt.evals import (
 from packbelt.evals.executors.ray import RETRIES, Ray
 from packbelt.model import PackbeltError
 
+os.environ["RAY_ENABLE_UV_RUN_RUNTIME_ENV"] = "0"  # read when Ray is imported: as the executor has it
 ray = pytest.importorskip("ray")
 
 pytestmark = pytest.mark.filterwarnings(
@@ -112,3 +113,10 @@ def test_what_cannot_be_played_is_known_before_a_worker_is_asked():
     trials = Bench(job).trials([Condition("no such model")])
     with pytest.raises(PackbeltError, match="no model is called 'no such model'"):
         next(Ray("127.0.0.1:1").run(job, trials))
+
+
+def test_workers_that_cannot_begin_are_one_line(cluster, monkeypatch):
+    monkeypatch.setattr("packbelt.evals.executors.ray.HIRING", 3.0)
+    job = Job(suite="seed")
+    with pytest.raises(PackbeltError, match="5 workers did not begin within 3 seconds"):
+        list(Ray(workers=5).run(job, Bench(job).trials([Condition()], 1)))

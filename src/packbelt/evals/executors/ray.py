@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 LOCAL = "local"
 """The address of a cluster that is begun for one run, on this machine."""
+HIRING = 180.0
+"""Seconds that workers have to begin."""
 RETRIES = 2
 """How often a trial is played again whose worker died."""
 
@@ -108,7 +110,7 @@ class Ray:
         """The workers, each of which answered.
 
         Raises:
-            PackbeltError: one has another version of packbelt.
+            PackbeltError: one has another version of packbelt, or they did not begin in time.
         """
         import ray  # noqa: PLC0415 - an extra
 
@@ -123,7 +125,12 @@ class Ray:
         )
         workers = [spread.remote() for _ in range(max(1, min(count, trials)))]
         try:
-            versions = set(ray.get([worker.version.remote() for worker in workers]))
+            versions = set(ray.get([worker.version.remote() for worker in workers], timeout=HIRING))
+        except ray.exceptions.GetTimeoutError:
+            raise PackbeltError(
+                f"{len(workers)} workers did not begin within {HIRING:g} seconds",
+                mend=f"see `ray status`: each takes a CPU, and packbelt {__version__} on its node",
+            ) from None
         except ray.exceptions.RayError as error:
             raise PackbeltError(
                 f"a worker could not begin ({type(error).__name__})",
@@ -159,6 +166,8 @@ class Ray:
             PackbeltError: Ray is not installed, or there is no such cluster.
         """
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported to anybody unasked
+        # Under `uv run` Ray would send this directory to the workers and begin each by `uv run` in turn.
+        os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
         try:
             import ray  # noqa: PLC0415 - an extra
         except ImportError:
