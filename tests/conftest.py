@@ -23,9 +23,9 @@ settings.register_profile("deep", max_examples=3000, **COMMON)
 settings.load_profile("ci" if os.environ.get("CI") else "search")
 
 
-@pytest.fixture
-def hangs_up():
-    """Children begin with SIGHUP as a terminal gives it: under nohup they would inherit that it is ignored."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    yield
-    signal.signal(signal.SIGHUP, before)
+# A job in the background or under nohup inherits that signals are ignored, and hands it on to the children of
+# tests, which are to begin as at a terminal. What is handled here is the default again in a child.
+for _name, _handler in (("SIGINT", signal.default_int_handler), ("SIGQUIT", None), ("SIGHUP", None)):
+    _number = getattr(signal, _name, None)
+    if _number is not None and signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _handler or (lambda *_: None))

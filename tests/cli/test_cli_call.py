@@ -422,7 +422,6 @@ def test_an_interrupt_at_the_question_ends_everything(at_terminal, started):
     assert started() == ["one"]
 
 
-@pytest.mark.usefixtures("hangs_up")
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 )

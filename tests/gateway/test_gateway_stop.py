@@ -132,9 +132,12 @@ def test_a_terminal_is_told_what_it_waits_for(home):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as process:
-        line = process.stderr.readline().decode()
-        process.send_signal(signal.SIGINT)
-        process.wait(30)
+        try:
+            line = process.stderr.readline().decode()
+            process.send_signal(signal.SIGINT)
+            process.wait(30)
+        finally:
+            process.kill()
     os.close(leader)
     os.close(follower)
     assert (

@@ -21,7 +21,6 @@ connect_now(Workspace(Path("/"), False, Config(), {}, {}, {}, {}, {}, (), (), {}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-@pytest.mark.usefixtures("hangs_up")
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, -signal.SIGINT), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 )
