@@ -7,7 +7,6 @@ each time, so that what lands does not hang on luck; `--hypothesis-profile=deep`
 import os
 import signal
 
-import pytest
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["headless_browser"]
