@@ -84,6 +84,11 @@ def _hidden(bench: Workbench, belt: Belt, pack_id: str, part: int) -> Mapping[_W
     opener = bench.workspace.config.opener
     members = bench.packs[pack_id]
     own = {tool.name for i in bits(members & belt.callable) if (tool := bench.registry.tools[i]).target}
+    place = bench.registry.index.handoff
+
+    def at(name: str) -> int:  # a set of ways is one, whichever of them suits a tool best
+        return place.get(name, -1)
+
     found: dict[_Ways, int] = defaultdict(int)
     for i in bits(part):
         hidden: dict[str, None] = {}
@@ -96,7 +101,8 @@ def _hidden(bench: Workbench, belt: Belt, pack_id: str, part: int) -> Mapping[_W
                 sight[route.call] = None
         first_hidden = bool(routes) and routes[0].call == opener
         if hidden and (not sight or (first_hidden and own & hidden.keys() and not own & sight.keys())):
-            found[_Ways(tuple(hidden), tuple(sight))] |= 1 << i
+            ways_in = _Ways(tuple(sorted(hidden, key=at)), tuple(sorted(sight, key=at)))
+            found[ways_in] |= 1 << i
     return found
 
 
