@@ -28,6 +28,9 @@ from packbelt.evals.world import Simulation
 from packbelt.model import PackbeltError
 from packbelt.testing.build import agent, make_workspace, native, pack, policy, schema, server_tool
 
+for _needed in ("pydantic_ai", "openai", "anthropic"):
+    pytest.importorskip(_needed)
+
 PROTOCOLS = ["openai", "anthropic"]
 KEY = "sk-loopback-0123456789"
 KEYS = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"]

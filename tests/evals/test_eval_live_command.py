@@ -9,6 +9,9 @@ from live_endpoint import LiveEndpoint
 
 from packbelt.cli import cli
 
+for _needed in ("pydantic_ai", "openai", "anthropic"):
+    pytest.importorskip(_needed)
+
 ROOT = Path(__file__).parents[2]
 EVAL = ["eval", "seed", "-w", str(ROOT)]
 
