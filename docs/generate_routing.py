@@ -1,13 +1,15 @@
-"""Write README.md's table of the suite `routing`: `uv run python docs/generate_routing.py`."""  # noqa: INP001 - a script
+"""Write README.md's tables of the suites `routing` and `unseen`: `uv run python docs/generate_routing.py`."""  # noqa: INP001 - a script
 
 import lzma
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from packbelt.evals.judge.assessment import assess
 from packbelt.evals.judge.cells import Cell, cells, mean, under
+from packbelt.evals.judge.intervals import Estimate
 from packbelt.evals.judge.paired import contrast
 from packbelt.evals.outcomes import Result
 from packbelt.evals.results import read_results
@@ -18,6 +20,7 @@ FOLDER = ROOT / "evals" / "results"
 README = ROOT / "README.md"
 BEGIN, END = "<!-- routing -->\n", "<!-- /routing -->\n"
 JOBS = frozenset({"setup_skills", "run_skill", "use_mcp_server", "setup_mcp_server"})
+UNSEEN = "unseen"
 LAYOUTS = ("promoted", "packed", "flat")
 
 
@@ -41,15 +44,20 @@ def table(played: Sequence[Played]) -> str:
 
 def _rates(played: Sequence[Played]) -> Iterable[str]:
     all_cells = cells(played)
-    yield "| model, layout | plays | hand-offs | held back | all | no tool | tokens a request | a case |"
-    yield "|---|---|---|---|---|---|---|---|"
+    yield (
+        "| model, layout | plays | hand-offs | at the first step | of `unseen` | all | no tool "
+        "| tokens a request | a case | a case, cached |"
+    )
+    yield "|---|---|---|---|---|---|---|---|---|---|"
     for one in assess(played):
         mine, costs = under(all_cells, one.condition), one.costs
-        handed = [cell for cell in mine if JOBS & set(cell.report.tags)]
-        held = [cell for cell in handed if "held" in cell.report.tags]
+        handed = _handed(mine)
+        unseen = [cell for cell in handed if cell.suite == UNSEEN]
         quiet = [cell for cell in mine if "no_tool" in cell.report.tags]
-        shares = " | ".join(_share(part) for part in (handed, held, mine, quiet))
-        tokens = f"{costs.belt:,.0f} | {costs.case:,.0f}" if costs else "- | -"
+        rates = [mean(handed), mean(handed, lambda play: play.verdict.first)]
+        rates += [mean(part) for part in (unseen, mine, quiet)]
+        shares = " | ".join(map(_share, rates))
+        tokens = f"{costs.belt:,.0f} | {costs.case:,.0f} | {costs.cached:,.0f}" if costs else "- | - | -"
         yield f"| {_named(one.condition)} | {one.plays} | {shares} | {tokens} |"
 
 
@@ -63,18 +71,19 @@ def _outcomes(played: Sequence[Played]) -> Iterable[str]:
 
 
 def _pairs(played: Sequence[Played]) -> Iterable[str]:
-    """The promoted layout beside each other one of the same model, on the cases that both have."""
+    """Promoted beside each other layout of the same model, and hints beside none, on what both have."""
     all_cells = cells(played)
     known = list(dict.fromkeys(cell.condition for cell in all_cells))
     for condition in known:
-        better = Condition(condition.model, "promoted", condition.mutation)
-        if condition.layout == "promoted" or better not in known:
+        changed = {"mutation": None} if condition.mutation else {"layout": "promoted"}
+        other = replace(condition, **changed)
+        if other == condition or other not in known:
             continue
-        sides = [_handed(under(all_cells, one)) for one in (condition, better)]
+        sides = [_handed(under(all_cells, one)) for one in (condition, other)]
         found = contrast(*sides)
         low, high = found.interval.low, found.interval.high
         yield (
-            f"- {_named(condition)} → promoted, the {found.pairs} hand-off requests that both have: "
+            f"- {_named(condition)} → {_named(other)}, the {found.pairs} hand-off requests that both have: "
             f"{len(found.gained)} gained, {len(found.lost)} lost, "
             f"{100 * found.difference:+.0f} points ({100 * low:+.0f} to {100 * high:+.0f}), "
             f"p = {found.p:.2g}: {found.finding()}."
@@ -85,8 +94,7 @@ def _handed(among: Sequence[Cell]) -> list[Cell]:
     return [cell for cell in among if JOBS & set(cell.report.tags)]
 
 
-def _share(among: Sequence[Cell]) -> str:
-    found = mean(among)
+def _share(found: Estimate) -> str:
     if found.rate is None or found.interval is None:
         return "-"
     low, high = found.interval.low, found.interval.high
