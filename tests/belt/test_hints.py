@@ -3,6 +3,8 @@
 import pytest
 
 from packbelt.belt import hint_for, resolve
+from packbelt.catalog.discover import embedded_root
+from packbelt.catalog.load import load
 from packbelt.model import Call, HintClass, Refusal, Suggestion
 from packbelt.testing import (
     agent,
@@ -199,6 +201,12 @@ def test_uk01_an_invented_install_tool_leads_to_the_hand_off_that_installs(belt)
     assert 'No pack is called "mcp_setup"' in text
     assert "- system: Read and change settings." in text
     assert silent_on_permission(text)
+
+
+def test_to_connect_a_server_is_to_set_one_up():
+    workspace = load(embedded_root())
+    hint = hint_for(make_belt(workspace), "connect_mcp_server")
+    assert [offer.tool for offer in hint.suggestions] == ["setup_mcp_server"]
 
 
 def test_uk02_existence_is_asked_before_permission():

@@ -140,8 +140,18 @@ def test_the_opener_has_no_enum_and_keeps_its_bytes_when_servers_come(belt):
     late = make_belt(packed, make_snapshot({"srv": ["a"]}))
     assert late.opener.line == belt.opener.line
     assert "enum" not in belt.opener.line
-    assert "mcp:srv: 1 tool of MCP server srv" in index_lines(late)
+    assert "mcp:srv: 1 tool of MCP server srv: a" in index_lines(late)
     assert workspace.config.opener == belt.opener.name
+
+
+def test_a_server_without_words_of_its_own_is_told_by_its_tools_and_a_listing_names_them_once():
+    packed = make_workspace(policies={"*": policy(exposure="packed")})
+    names = [f"tool_{n:02}" for n in range(14)]
+    belt = make_belt(packed, make_snapshot({"srv": names, "tame": ["`<b>`\nrun"]}))
+    lines = dict(line.split(": ", 1) for line in index_lines(belt))
+    assert lines["mcp:srv"] == f"14 tools of MCP server srv: {', '.join(names[:12])} and 2 more"
+    assert not set("`<>\n") & set(lines["mcp:tame"])
+    assert listing(belt, "mcp:srv").startswith("mcp:srv: 14 tools of MCP server srv\n\nCall: ")
 
 
 def test_a_server_says_of_itself_what_it_does_on_one_harmless_line():

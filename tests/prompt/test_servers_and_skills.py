@@ -26,6 +26,8 @@ from packbelt.prompt import render_sections
 from packbelt.prompt.speak import Speaker
 from packbelt.prompt.view import view_of
 
+SERVES = "supplies or does, to look up, query, create, change or close"
+
 
 def servers(made, snapshot, name="orchestrator"):
     return sections(made, snapshot, name).get("connected_mcp_servers", "")
@@ -118,7 +120,7 @@ def test_in_a_workspace_without_the_four_the_decision_names_the_hand_off():
         in (texts["connected_mcp_servers"])
     )
     assert "- clock: 2 tools; all in your tool list" in texts["connected_mcp_servers"]
-    assert "- Use a connected MCP server (jira): `delegate_to_tickets`." in texts["routing"]
+    assert f"- Whatever a connected MCP server (jira) {SERVES}: `delegate_to_tickets`." in texts["routing"]
     assert "skill" not in texts["routing"]
 
 
@@ -184,8 +186,10 @@ def test_nothing_is_said_of_a_use_for_servers_that_the_hand_off_cannot_reach():
     made = with_agent(fleet(), "mcp_agent", disallowed_tools=(Selector("*/*"),))
     texts = sections(made, connected("weather"))
     assert "connected_mcp_servers" not in texts
-    assert "Use a connected MCP server" not in texts["routing"]
-    assert "Set up, connect, repair or remove an MCP server: `setup_mcp_server`" in texts["routing"]
+    assert "connected MCP server" not in texts["routing"]
+    assert (
+        "Find, add, set up, connect, repair or remove an MCP server: `setup_mcp_server`" in texts["routing"]
+    )
 
 
 def test_the_rule_for_a_use_stands_before_anything_is_connected():

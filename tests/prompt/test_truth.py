@@ -27,6 +27,8 @@ from packbelt.prompt import render_sections
 
 LIVE = connected("weather", snapshot=installed(("pdf", "Reads PDF.")))
 
+SERVES = "supplies or does, to look up, query, create, change or close"
+
 
 def off(made, *ids):
     return replace(
@@ -70,8 +72,8 @@ def test_the_four_routing_rules_when_the_hand_offs_are_promoted():
     assert text.startswith("## Routing\n")
     assert "- Find, install, update or remove a skill: `setup_skills`.\n" in text
     assert "- Run an installed skill (pdf): `run_skill`.\n" in text
-    assert "- Use a connected MCP server (weather): `use_mcp_server`.\n" in text
-    assert "- Set up, connect, repair or remove an MCP server: `setup_mcp_server`.\n" in text
+    assert f"- Whatever a connected MCP server (weather) {SERVES}: `use_mcp_server`.\n" in text
+    assert "- Find, add, set up, connect, repair or remove an MCP server: `setup_mcp_server`.\n" in text
     assert "before `web_fetch`" in text
 
 
@@ -82,7 +84,7 @@ def test_the_same_rules_in_the_form_that_works_when_they_are_packed():
         in texts["routing"]
     )
     assert (
-        "- Use a connected MCP server (weather): `use_pack` with pack `integrations` and tool `use_mcp_server`.\n"
+        f"- Whatever a connected MCP server (weather) {SERVES}: `use_pack` with pack `integrations` and tool `use_mcp_server`.\n"
         in texts["routing"]
     )
     server = texts["connected_mcp_servers"]
@@ -97,7 +99,7 @@ def test_the_rules_name_the_skills_and_servers_that_they_are_about_and_no_more_t
     many = connected(*(f"server{n}" for n in range(9)))
     text = sections(fleet(), many)["routing"]
     named = ", ".join(f"server{n}" for n in range(8))
-    assert f"- Use a connected MCP server ({named}): `use_mcp_server`.\n" in text
+    assert f"- Whatever a connected MCP server ({named}) {SERVES}: `use_mcp_server`.\n" in text
     assert "- Run an installed skill: `run_skill`.\n" in text  # none is installed
 
 

@@ -20,7 +20,7 @@ _PREFIX = re.compile(
 _LOOSE = re.compile(r"[\W_]+")
 
 _SYNONYMS = (
-    "add install setup configure register enable provision",
+    "add install setup configure register enable provision connect attach",
     "find search lookup discover query browse seek",
     "get read fetch show view load retrieve describe inspect open",
     "list all enumerate index ls",
@@ -31,7 +31,7 @@ _SYNONYMS = (
     "send post publish push submit",
     "date time now clock today",
     "stop cancel end kill abort close terminate",
-    "connect link attach authorize login",
+    "link authorize login",
     "file document doc",
     "folder directory dir",
     "schedule cron timer remind",
@@ -40,7 +40,6 @@ _SYNONYMS = (
     "memory remember recall",
     "plugin extension integration mcp server connector",
     "info information status details state",
-    "time date clock",
 )
 _GROUP = {word: group.split()[0] for group in _SYNONYMS for word in group.split()}
 

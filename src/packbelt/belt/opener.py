@@ -5,6 +5,7 @@ refused and nothing callable is left out.
 """
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from packbelt.belt.search import search_in
@@ -26,6 +27,8 @@ LISTING_SHORT = 6_000
 """Letters of those that follow with the first words of their description; the rest stands by name alone."""
 WORDS = 120
 """Bytes of a description's first words."""
+NAMED = 12
+"""Tools that stand by name in the index line of a server that says nothing of itself."""
 
 _FINDER_SCHEMA: Mapping[str, Any] = {
     "type": "object",
@@ -92,24 +95,28 @@ def index_lines(belt: "Belt", *, servers: bool = True, spell: Spell = str) -> li
     return [_line(belt, pack, part, spell) for pack, part in parts if servers or not pack.startswith(MCP)]
 
 
-def _line(belt: "Belt", pack_id: str, part: int, spell: Spell) -> str:
+def _line(belt: "Belt", pack_id: str, part: int, spell: Spell, *, named: bool = True) -> str:
     registry = belt.registry
     if pack_id.startswith(MCP):
-        return f"{shown_id(pack_id)}: {server_summary(belt, pack_id.removeprefix(MCP), part)}"
+        return f"{shown_id(pack_id)}: {server_summary(belt, pack_id.removeprefix(MCP), part, named=named)}"
     if part & ~registry.handoffs:
         return f"{pack_id}: {respelled(belt, one_line(registry.workspace.packs[pack_id].summary), spell)}"
     names = ", ".join(registry.tools[i].name for i in _in_pack_order(belt, pack_id, part))
     return f"{pack_id}: hands off by {names}"
 
 
-def server_summary(belt: "Belt", server: str, mask: int) -> str:
-    """One line on a connected server: its own words, or what it offers."""
+def server_summary(belt: "Belt", server: str, mask: int, *, named: bool = True) -> str:
+    """One line on a connected server: its own words or, where it has none, the names of what it offers."""
     count = mask.bit_count()
     tools = f"{count} tool{'' if count == 1 else 's'} of MCP server {harmless(server, 80)}"
     words = belt.registry.state(server).instructions
-    if not words or not harmless(words):
+    if words and harmless(words):
+        return f"{tools}, which says of itself: {quoted(words, LIMIT)}"
+    if not named:
         return tools
-    return f"{tools}, which says of itself: {quoted(words, LIMIT)}"
+    names = [harmless(belt.registry.tools[i].name, WORDS) for i in islice(bits(mask), NAMED)]
+    more = f" and {count - NAMED} more" if count > NAMED else ""
+    return f"{tools}: {', '.join(names)}{more}"
 
 
 def shown_id(pack_id: str) -> str:
@@ -160,7 +167,7 @@ def listing_of(belt: "Belt", pack_id: str, part: int, query: str = "", spell: Sp
     opener = spell(registry.workspace.config.opener)
     form = f'{opener}(pack="{shown}", tool="<name>", arguments={{...}})'
     by_name = ", or the tool by its name" if spell is str else ""  # a client calls what was sent to it
-    blocks = [_line(belt, pack_id, part, spell), f"Call: {form}{by_name}."]
+    blocks = [_line(belt, pack_id, part, spell, named=False), f"Call: {form}{by_name}."]
     if query:
         found = search_in(belt, part, unspelled(belt, query, spell))
         return "\n\n".join([*blocks, *(map(_block, found) if found else ["No tool of it fits."])])
