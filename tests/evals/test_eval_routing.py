@@ -1,4 +1,4 @@
-"""The suite `routing`: its spread, and that a belt-sensitive script plays it to the end under each layout."""
+"""The suites `routing` and `unseen`: their spread, and that a script plays them to the end under each layout."""
 
 from collections import Counter
 
@@ -34,6 +34,16 @@ def test_one_snapshot_serves_all_so_that_a_layout_s_tools_are_read_once(routing)
     first = routing.cases[0].snapshot
     assert all(case.snapshot == first for case in routing.cases)
     assert set(first.servers) == {"linear", "trains", "uuid", "warehouse"}
+
+
+def test_unseen_has_other_requests_for_the_same_jobs_on_the_same_snapshot(embedded, routing, play):
+    unseen = choose(read_suites(embedded), "unseen")[0]
+    assert not {case.request for case in unseen.cases} & {case.request for case in routing.cases}
+    now = routing.cases[0].snapshot
+    assert all(case.snapshot.to_data() == now.to_data() for case in unseen.cases)
+    tags = Counter(tag for case in unseen.cases for tag in case.tags)
+    assert all(tags[job] >= 4 for job in JOBS)
+    assert play(embedded, unseen, model_named("scripted")).passed
 
 
 def test_its_requests_are_the_seed_s_own_where_they_say_so(embedded, seed, routing):
