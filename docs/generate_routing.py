@@ -1,10 +1,11 @@
-"""Write README.md's tables of the suites `routing` and `unseen`: `uv run python docs/generate_routing.py`."""  # noqa: INP001 - a script
+"""Write README.md's tables of routing requests on real models: `uv run python docs/generate_routing.py`."""  # noqa: INP001 - a script
 
 import lzma
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from packbelt.evals.judge.assessment import assess
@@ -20,7 +21,8 @@ FOLDER = ROOT / "evals" / "results"
 README = ROOT / "README.md"
 BEGIN, END = "<!-- routing -->\n", "<!-- /routing -->\n"
 JOBS = frozenset({"setup_skills", "run_skill", "use_mcp_server", "setup_mcp_server"})
-UNSEEN = "unseen"
+FLEETS = {"Eight specialists": ("small", "small-unseen"), "26 specialists": ("routing", "unseen")}
+"""Fleets with their suites, that of unseen requests last: evals/small, and the embedded workspace."""
 LAYOUTS = ("promoted", "packed", "flat")
 
 
@@ -38,21 +40,27 @@ def plays(paths: Iterable[Path]) -> tuple[Played, ...]:
 
 
 def table(played: Sequence[Played]) -> str:
-    """The tables, in Markdown."""
-    return "\n".join([*_rates(played), "", *_outcomes(played), "", *_pairs(played)]) + "\n"
+    """The tables of each fleet, in Markdown."""
+    lines: list[str] = []
+    for fleet, suites in FLEETS.items():
+        mine = [one for one in played if one.trial.suite in suites]
+        if mine:
+            parts = (_rates(mine, suites[-1]), [""], _outcomes(mine), [""], _pairs(mine))
+            lines += [f"**{fleet}**", "", *chain.from_iterable(parts), ""]
+    return "\n".join(lines)
 
 
-def _rates(played: Sequence[Played]) -> Iterable[str]:
+def _rates(played: Sequence[Played], last: str) -> Iterable[str]:
     all_cells = cells(played)
     yield (
-        "| model, layout | plays | hand-offs | at the first step | of `unseen` | all | no tool "
+        "| model, layout | plays | hand-offs | at the first step | unseen | all | no tool "
         "| tokens a request | a case | a case, cached |"
     )
     yield "|---|---|---|---|---|---|---|---|---|---|"
     for one in assess(played):
         mine, costs = under(all_cells, one.condition), one.costs
         handed = _handed(mine)
-        unseen = [cell for cell in handed if cell.suite == UNSEEN]
+        unseen = [cell for cell in handed if cell.suite == last]
         quiet = [cell for cell in mine if "no_tool" in cell.report.tags]
         rates = [mean(handed), mean(handed, lambda play: play.verdict.first)]
         rates += [mean(part) for part in (unseen, mine, quiet)]
