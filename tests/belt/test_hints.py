@@ -3,6 +3,7 @@
 import pytest
 
 from packbelt.belt import hint_for, resolve
+from packbelt.belt.names import words
 from packbelt.catalog.discover import embedded_root
 from packbelt.catalog.load import load
 from packbelt.model import Call, HintClass, Refusal, Suggestion
@@ -207,6 +208,11 @@ def test_to_connect_a_server_is_to_set_one_up():
     workspace = load(embedded_root())
     hint = hint_for(make_belt(workspace), "connect_mcp_server")
     assert [offer.tool for offer in hint.suggestions] == ["setup_mcp_server"]
+
+
+@pytest.mark.parametrize("word", ["now", "today", "date", "clock"])
+def test_the_words_for_the_time_mean_one_thing(word):
+    assert words(word) == words("time")
 
 
 def test_uk02_existence_is_asked_before_permission():

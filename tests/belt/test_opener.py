@@ -7,6 +7,7 @@ import pytest
 from packbelt.belt import FIND_TOOLS, Denial, admit, find_tools, index_lines, listing, resolve
 from packbelt.catalog.workspace import Budget
 from packbelt.model import Call, HandOff, HintClass, Refusal
+from packbelt.model.text import LIMIT
 from packbelt.testing import (
     agent,
     assert_belt,
@@ -146,10 +147,10 @@ def test_the_opener_has_no_enum_and_keeps_its_bytes_when_servers_come(belt):
 
 def test_a_server_without_words_of_its_own_is_told_by_its_tools_and_a_listing_names_them_once():
     packed = make_workspace(policies={"*": policy(exposure="packed")})
-    names = [f"tool_{n:02}" for n in range(14)]
+    names = [f"{n:03}".ljust(LIMIT // 10, "x") for n in range(14)]
     belt = make_belt(packed, make_snapshot({"srv": names, "tame": ["`<b>`\nrun"]}))
     lines = dict(line.split(": ", 1) for line in index_lines(belt))
-    assert lines["mcp:srv"] == f"14 tools of MCP server srv: {', '.join(names[:12])} and 2 more"
+    assert lines["mcp:srv"] == f"14 tools of MCP server srv: {', '.join(names[:10])} and 4 more"
     assert not set("`<>\n") & set(lines["mcp:tame"])
     assert listing(belt, "mcp:srv").startswith("mcp:srv: 14 tools of MCP server srv\n\nCall: ")
 

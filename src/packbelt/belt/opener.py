@@ -5,7 +5,6 @@ refused and nothing callable is left out.
 """
 
 from collections.abc import Iterable, Mapping
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from packbelt.belt.search import search_in
@@ -27,8 +26,6 @@ LISTING_SHORT = 6_000
 """Letters of those that follow with the first words of their description; the rest stands by name alone."""
 WORDS = 120
 """Bytes of a description's first words."""
-NAMED = 12
-"""Tools that stand by name in the index line of a server that says nothing of itself."""
 
 _FINDER_SCHEMA: Mapping[str, Any] = {
     "type": "object",
@@ -114,8 +111,8 @@ def server_summary(belt: "Belt", server: str, mask: int, *, named: bool = True) 
         return f"{tools}, which says of itself: {quoted(words, LIMIT)}"
     if not named:
         return tools
-    names = [harmless(belt.registry.tools[i].name, WORDS) for i in islice(bits(mask), NAMED)]
-    more = f" and {count - NAMED} more" if count > NAMED else ""
+    names = _within(LIMIT, (harmless(belt.registry.tools[i].name, WORDS) for i in bits(mask)))
+    more = f" and {count - len(names)} more" if count > len(names) else ""
     return f"{tools}: {', '.join(names)}{more}"
 
 
